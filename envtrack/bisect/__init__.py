@@ -1,0 +1,1 @@
+"""The session that finds the guilty commit."""

@@ -1,0 +1,233 @@
+"""From what a search came to, to what a person is told."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+from envtrack.bisect.search import Found
+from envtrack.compare.records import Part, compare_records
+from envtrack.errors import LockfileProblem, SnapshotProblem
+from envtrack.git.repository import Repository
+from envtrack.model.answer import Answer, Effort, Judged, Outcome
+from envtrack.model.comparison import ChangeKind, Comparison, Origin
+from envtrack.model.oid import Oid
+from envtrack.model.redact import redact_text
+from envtrack.model.verdict import Observation, Verdict
+from envtrack.probe.plan import Plan, SessionFiles
+from envtrack.probe.store import Store
+from envtrack.record.revisions import read_revision
+
+_LAST_LINES = 12
+_SKIP = Verdict.UNTESTABLE.bisect_code
+
+
+def make_answer(
+    repository: Repository, plan: Plan, files: SessionFiles, store: Store, found: Found
+) -> Answer:
+    """The answer of a session."""
+    observations = store.list(plan.id)
+    known = {seen.commit: seen for seen in observations if seen.judgement is not None}
+    told = found.first_bad or (found.ends[-1].commit if found.ends else None)
+    if found.outcome is Outcome.GOOD_END_FAILS:
+        told = found.ends[0].commit
+    comparison = None
+    notes: tuple[str, ...] = ()
+    if found.first_bad is not None and found.predecessor is not None:
+        comparison = _compare(repository, plan, found.predecessor, found.first_bad)
+        notes = _notes(found, comparison)
+    return Answer(
+        session=plan.id,
+        outcome=found.outcome,
+        message=_say(repository, plan, found),
+        lockfile=plan.lockfile,
+        smoke=plan.smoke,
+        effort=_effort(plan, found, observations),
+        folder=str(files.folder),
+        culprit=_judged(repository, known, found.first_bad) if found.first_bad else None,
+        predecessor=repository.read_commit(found.predecessor) if found.predecessor else None,
+        possible=tuple(_judged(repository, known, commit) for commit in found.possible),
+        ends=tuple(_judged(repository, known, end.commit) for end in found.ends),
+        skipped=tuple(
+            _judged(repository, known, seen.commit)
+            for seen in known.values()
+            if seen.judgement and seen.judgement.verdict is Verdict.UNTESTABLE
+        ),
+        comparison=comparison,
+        last_lines=_last_lines(known.get(told) if told else None, known, plan.id),
+        hints=_hints(plan, found, known, comparison),
+        notes=notes,
+    )
+
+
+def _judged(repository: Repository, known: dict[Oid, Observation], commit: Oid) -> Judged:
+    seen = known.get(commit)
+    return Judged(
+        commit=repository.read_commit(commit),
+        judgement=seen.judgement if seen else None,
+        log=seen.log if seen else "",
+    )
+
+
+def _effort(plan: Plan, found: Found, observations: tuple[Observation, ...]) -> Effort:
+    tried = [seen for seen in observations if seen.judgement and seen.same_as is None]
+    ends = {Oid(plan.good), Oid(plan.bad)}
+    return Effort(
+        candidates=found.candidates,
+        probes=len(tried),
+        end_probes=sum(1 for seen in tried if seen.commit in ends),
+        untestable=sum(
+            1 for seen in tried if seen.judgement and seen.judgement.verdict.bisect_code == _SKIP
+        ),
+        spared=sum(1 for seen in observations if seen.same_as is not None),
+        seconds=sum(seen.seconds for seen in observations),
+    )
+
+
+def _say(repository: Repository, plan: Plan, found: Found) -> str:
+    good, bad = Oid(plan.good).short, Oid(plan.bad).short
+    match found.outcome:
+        case Outcome.FOUND if found.first_bad is not None:
+            subject = repository.read_commit(found.first_bad).subject
+            return f"{found.first_bad.short} is the first bad commit: {subject}"
+        case Outcome.FOUND | Outcome.SEVERAL:
+            return (
+                f"the first bad commit is one of {len(found.possible)}; "
+                "what lies between could not be tested"
+            )
+        case Outcome.GOOD_END_FAILS:
+            return f"the good end {good} fails too: {_reason(found.ends[0])}"
+        case Outcome.BAD_END_PASSES:
+            return f"not reproduced: the bad end {bad} passes"
+        case Outcome.END_UNTESTABLE:
+            return _say_untestable(found.ends)
+
+
+def _say_untestable(ends: tuple[Observation, ...]) -> str:
+    failing = [e for e in ends if e.judgement and e.judgement.verdict is not Verdict.GOOD]
+    untestable = [e for e in failing if e.judgement and e.judgement.verdict is not Verdict.BAD]
+    kinds = {e.judgement.kind for e in untestable if e.judgement}
+    if len(untestable) > 1 and kinds == {"lock-stale"}:
+        return "the lockfile is stale at both ends: it does not match its pyproject.toml there"
+    first = untestable[0]
+    where = "good" if first is ends[0] else "bad"
+    return f"the {where} end {first.commit.short} can't be tested: {_reason(first)}"
+
+
+def _reason(observation: Observation) -> str:
+    return observation.judgement.reason if observation.judgement else ""
+
+
+def _compare(repository: Repository, plan: Plan, before: Oid, after: Oid) -> Comparison:
+    """What a commit changed: its lockfile, and what this machine's records beside it say."""
+    try:
+        older, newer = (
+            read_revision(
+                repository, commit.hex, lockfile=plan.lockfile, machine=plan.machine,
+                name=commit.short,
+            )
+            for commit in (before, after)
+        )  # fmt: skip
+    except (LockfileProblem, SnapshotProblem) as error:
+        return Comparison(
+            before=before.short, after=after.short, changes=(), notes=(error.message,)
+        )
+    if older.snapshot is newer.snapshot is Part.MISSING:
+        # A history without any records is nothing to remark on: the lockfile is what counts here.
+        older, newer = (
+            replace(record, snapshot=Part.NOT_MEANT, notes=()) for record in (older, newer)
+        )
+    return compare_records(older, newer)
+
+
+def _notes(found: Found, comparison: Comparison) -> tuple[str, ...]:
+    notes = []
+    if found.in_code:
+        notes.append(
+            "this commit changes code and leaves the environment alone: the lockfile is innocent"
+        )
+    elif not comparison.changes and not comparison.notes:
+        notes.append("its lockfile installs the same as before: look at what else it changes")
+    return tuple(notes)
+
+
+def _last_lines(
+    seen: Observation | None, known: dict[Oid, Observation], session: str
+) -> tuple[str, ...]:
+    """What the smoke test (or else uv) printed last."""
+    if seen is not None and seen.same_as is not None:
+        seen = known.get(seen.same_as)
+    if seen is None or not seen.log:
+        return ()
+    for name in ("smoke.log", "sync.log"):
+        path = Path(seen.log) / name
+        if path.is_file():
+            lines = path.read_text("utf-8", "backslashreplace").rstrip().splitlines()
+            if lines:
+                return tuple(_show_line(line, session) for line in lines[-_LAST_LINES:])
+    return ()
+
+
+def _show_line(line: str, session: str) -> str:
+    """A line without secrets, and without the folders of a worktree that is gone by now."""
+    run = rf"{re.escape(session)}-[0-9a-f]+"
+    line = re.sub(rf"[^\s\"'`(]*/worktrees/{run}/envtrack-{run}/", "", line)
+    line = re.sub(rf"[^\s\"'`(]*/worktrees/{run}/env/", "<environment>/", line)
+    return redact_text(line)
+
+
+def _hints(
+    plan: Plan, found: Found, known: dict[Oid, Observation], comparison: Comparison | None
+) -> tuple[str, ...]:
+    skipped = [seen for seen in known.values() if seen.judgement]
+    is_stale = any(seen.judgement and seen.judgement.kind == "lock-stale" for seen in skipped)
+    match found.outcome:
+        case Outcome.FOUND if found.first_bad is not None and found.predecessor is not None:
+            return _hints_found(plan, found.predecessor, found.first_bad, comparison)
+        case Outcome.GOOD_END_FAILS:
+            hint = "choose an older good commit, or check the smoke test there"
+            if plan.smoke_files:
+                hint += (
+                    f"; {', '.join(plan.smoke_files)} was put in place as it is now: "
+                    "`--smoke-from each` lets every commit have its own"
+                )
+            return (hint,)
+        case Outcome.BAD_END_PASSES:
+            hint = (
+                "the failure may come from below the lockfile (driver, settings, data), or from "
+                "what is not committed: `envtrack diff` compares the record with this machine"
+            )
+            return (hint,)
+        case _ if is_stale:
+            return ("`--stale frozen` tests stale lockfiles as they stand",)
+        case Outcome.SEVERAL:
+            return ("the logs of the skipped commits say why; `--python`, `--stale` may help",)
+        case _:
+            return ("choose another end, or mend what the log shows",)
+
+
+def _hints_found(
+    plan: Plan, before: Oid, after: Oid, comparison: Comparison | None
+) -> tuple[str, ...]:
+    lockfile = shlex.quote(plan.lockfile)
+    hints = [f"git show {after.short}"]
+    if comparison is None or not comparison.changes:
+        return tuple(hints)
+    hints.append(f"envtrack diff {before.short} {after.short}")
+    moved = [
+        change
+        for change in comparison.changes
+        if change.origin is not Origin.FORCED
+        and change.before
+        and change.kind in (ChangeKind.UPGRADED, ChangeKind.DOWNGRADED)
+    ]
+    if moved:
+        pins = " ".join(
+            f"--upgrade-package {shlex.quote(f'{change.name}=={change.before}')}"
+            for change in moved[:8]
+        )
+        hints.append(f"uv lock {pins}   # takes what was asked for back, one by one to narrow it")
+    hints.append(f"git checkout {before.short} -- {lockfile}   # takes the whole step back")
+    return tuple(hints)

@@ -1,0 +1,229 @@
+"""A worktree in which the session's script runs: under ``git bisect run``, or for one commit."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from envtrack.errors import RigFailed
+from envtrack.files import lock_file
+from envtrack.git.environ import without_git
+from envtrack.git.repository import Repository
+from envtrack.git.worktree import (
+    Worktree,
+    add_worktree,
+    cache_folder,
+    find_worktree,
+    remove_worktree,
+)
+from envtrack.model.oid import Oid
+from envtrack.model.verdict import Observation, Verdict
+from envtrack.probe.bounded import LIFELINE
+from envtrack.probe.leftovers import end_leftovers
+from envtrack.probe.plan import Plan, SessionFiles
+from envtrack.probe.step import SCRATCH
+from envtrack.probe.store import Store
+from envtrack.probe.tree import Tree
+from envtrack.process import Child
+
+_POLL_S = 0.1
+# How long an earlier run's processes may take to notice that their driver is gone.
+_WAIT_FOR_EARLIER_S = 30.0
+
+Watcher = Callable[["Rig"], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitEnd:
+    """How ``git bisect`` ended, by its own log.
+
+    Attributes:
+        first_bad: the first bad commit, if it found one.
+        possible: the commits among which it is, if the others had to be skipped.
+    """
+
+    first_bad: Oid | None
+    possible: tuple[Oid, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rig:
+    """Everything a running session holds.
+
+    Attributes:
+        plan: its plan.
+        files: its files.
+        store: the verdicts.
+        tree: the worktree.
+        environ: the environment of the script.
+        keep_fds: descriptors that every process of the run inherits: while one of them lives the
+            session is locked, and when we are gone they notice.
+        watcher: is called while something runs, several times a second.
+    """
+
+    plan: Plan
+    files: SessionFiles
+    store: Store
+    tree: Tree
+    environ: Mapping[str, str]
+    keep_fds: tuple[int, ...]
+    watcher: Watcher
+
+    def probe(self, commit: Oid) -> Observation:
+        """The verdict of one commit, from the store or by a trial.
+
+        Raises:
+            RigFailed: the rig failed; nothing is said about the commit.
+        """
+        known = self.store.find_known(self.plan.id, commit)
+        if known is not None:
+            return known
+        self.tree.git("checkout", "--quiet", "--force", "--detach", commit.hex)
+        self._run("sh", str(self.files.script))
+        known = self.store.find_known(self.plan.id, commit)
+        if known is None:
+            raise self.failure()
+        return known
+
+    def search(self, bad: Oid, goods: tuple[Oid, ...], paths: tuple[str, ...]) -> GitEnd:
+        """Lets ``git bisect run`` search; commits that are known already are not tried again.
+
+        Raises:
+            RigFailed: the rig failed.
+        """
+        separator = ("--", *paths) if paths else ()
+        self.tree.git("bisect", "reset", check=False)
+        self.tree.git("checkout", "--quiet", "--force", "--detach", bad.hex)
+        ends = (bad.hex, *(good.hex for good in goods))
+        self.tree.git("--literal-pathspecs", "bisect", "start", *ends, *separator)
+        if self._read_log().first_bad is None:
+            command = "core.hooksPath=/dev/null", "--literal-pathspecs", "bisect", "run"
+            self._run("git", "-c", *command, str(self.files.script))
+        ended = self._read_log()
+        if ended.first_bad is None and not ended.possible:
+            raise self.failure()
+        return ended
+
+    def steps_left(self) -> int | None:
+        """How many steps are left by git's own estimate; ``None`` outside a search."""
+        goods = self.tree.git("for-each-ref", "--format=^%(objectname)", "refs/bisect/good-*")
+        paths = self.plan.paths
+        done = self.tree.git(
+            "--literal-pathspecs", "rev-list", "--bisect-vars", "refs/bisect/bad",
+            *goods.text.split(), "--", *paths,
+            check=False,
+        )  # fmt: skip
+        found = re.search(r"^bisect_steps=(\d+)", done.text, re.MULTILINE)
+        return int(found[1]) if found else None
+
+    def failure(self) -> RigFailed:
+        """What went wrong, by the last thing that the run said."""
+        observed = self.store.list(self.plan.id)
+        last = observed[-1] if observed else None
+        hint = f"all is kept: `envtrack bisect resume {self.plan.id}` goes on from here"
+        if last and last.judgement and last.judgement.verdict is Verdict.ABORTED:
+            return RigFailed(
+                f"stopped at {last.commit.short}, nothing is concluded about it: "
+                f"{last.judgement.reason}",
+                hint=f"logs: {last.log}\n  {hint}",
+            )
+        return RigFailed(
+            f"git bisect stopped: {_last_line(self.files.git_log)}",
+            hint=f"log: {self.files.git_log}\n  {hint}",
+        )
+
+    def _run(self, *command: str) -> int:
+        with Child(
+            command,
+            env=self.environ,
+            cwd=self.tree.top,
+            output=self.files.git_log,
+            keep_fds=self.keep_fds,
+        ) as child:
+            while (code := child.wait(_POLL_S)) is None:
+                self.watcher(self)
+        self.watcher(self)
+        return code
+
+    def _read_log(self) -> GitEnd:
+        where = self.tree.git("rev-parse", "--path-format=absolute", "--git-path", "BISECT_LOG")
+        path = Path(where.line)
+        text = path.read_text("utf-8", "backslashreplace") if path.exists() else ""
+        if text:
+            self.files.bisect_log.write_text(text, "utf-8")
+        first = re.findall(r"^# first bad commit: \[(\w+)\]", text, re.MULTILINE)
+        possible = re.findall(r"^# possible first bad commit: \[(\w+)\]", text, re.MULTILINE)
+        return GitEnd(
+            first_bad=Oid(first[-1]) if first else None,
+            possible=tuple(Oid(name) for name in possible),
+        )
+
+
+@contextlib.contextmanager
+def open_rig(
+    repository: Repository, plan: Plan, files: SessionFiles, *, watcher: Watcher
+) -> Iterator[Rig]:
+    """A rig; its worktree goes away with it, unless the plan keeps it.
+
+    Raises:
+        RigFailed: another process runs this session, or no worktree can be made.
+    """
+    busy = f"session {plan.id} is running in another process"
+    wait_s = _WAIT_FOR_EARLIER_S if files.worktree.exists() else 0.0
+    with lock_file(files.lock, wait_s=wait_s, busy=busy) as lock, _lifeline() as lifeline:
+        end_leftovers(files.logs)
+        store = Store(files.store)
+        store.forget_unfinished(plan.id)
+        earlier = find_worktree(repository, files.worktree)
+        if earlier is not None:
+            remove_worktree(repository, earlier, marker=files.worktree)
+        worktree = _make_worktree(repository, plan, files)
+        environ = {
+            **without_git(repository.environ),
+            LIFELINE: str(lifeline),
+            SCRATCH: str(worktree.folder),
+        }
+        try:
+            yield Rig(
+                plan=plan,
+                files=files,
+                store=store,
+                tree=Tree(top=worktree.tree, environ=repository.environ),
+                environ=environ,
+                keep_fds=(lock, lifeline),
+                watcher=watcher,
+            )
+        finally:
+            if not plan.keep:
+                remove_worktree(repository, worktree, marker=files.worktree)
+
+
+def _make_worktree(repository: Repository, plan: Plan, files: SessionFiles) -> Worktree:
+    # A name of its own for every run: whoever is left over from an earlier one can't be in it.
+    run_name = f"{plan.id}-{secrets.token_hex(2)}"
+    folder = cache_folder(repository.environ, repository.root) / "worktrees" / run_name
+    return add_worktree(
+        repository, Oid(plan.bad), folder=folder, name=f"envtrack-{run_name}", marker=files.worktree
+    )
+
+
+@contextlib.contextmanager
+def _lifeline() -> Iterator[int]:
+    """A pipe whose writing end only we hold: its reading end closes when we die, however we do."""
+    reading, writing = os.pipe()
+    try:
+        yield reading
+    finally:
+        os.close(writing)
+        os.close(reading)
+
+
+def _last_line(path: Path) -> str:
+    text = path.read_text("utf-8", "backslashreplace") if path.exists() else ""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "it said nothing"

@@ -1,0 +1,289 @@
+"""``envtrack bisect``: which commit broke it."""
+
+import signal
+from collections.abc import Sequence
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from envtrack.cli.context import Context, Place, open_context
+from envtrack.cli.options import (
+    ColourOption,
+    DirectoryOption,
+    FormatOption,
+    FullOption,
+    LockfileOption,
+    OutputOption,
+)
+from envtrack.cli.output import Colour, Format, Output, Rendering, put_out, say
+from envtrack.config.settings import Stale
+from envtrack.errors import UsageProblem
+from envtrack.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from envtrack.bisect.session import Wish
+    from envtrack.git.repository import Repository
+    from envtrack.model.answer import Answer
+    from envtrack.probe.plan import Plan, SessionFiles
+
+_START = "start"
+
+
+class _StartByDefault(TyperGroup):
+    """``bisect GOOD BAD`` is ``bisect start GOOD BAD``.
+
+    A revision that is called like one of the other commands can be given as ``refs/heads/…``.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - typer's own type
+        first = next(iter(args), "")
+        if first not in self.commands and first not in {"-h", "--help"}:
+            args = [_START, *args]
+        return super().parse_args(ctx, args)
+
+
+bisect_app = typer.Typer(
+    cls=_StartByDefault,
+    help="Find the commit that broke it: `bisect GOOD [BAD]` (that is `bisect start`).",
+    no_args_is_help=False,
+    rich_markup_mode="markdown",
+)
+
+SessionArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="[SESSION]",
+        help="The session's id or its beginning; by default the newest.",
+        show_default=False,
+    ),
+]
+VerboseOption = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Show the end of the running probe's log.")
+]
+
+
+@bisect_app.command(_START)
+def start(
+    good: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[GOOD]",
+            help="A revision that works; by default the newest with a recorded good verdict.",
+            show_default=False,
+        ),
+    ] = None,
+    bad: Annotated[
+        str, typer.Argument(metavar="[BAD]", help="A revision that fails.", show_default="HEAD")
+    ] = "HEAD",
+    smoke: Annotated[
+        str | None,
+        typer.Option(
+            "--smoke",
+            "-s",
+            metavar="COMMAND",
+            help="The smoke test, for `sh -c`, run in the lockfile's folder; by default that of "
+            "the configuration. 0 is good, 125 can't be tested, 126 and 127 stop the search, all "
+            "else is bad.",
+        ),
+    ] = None,
+    smoke_from: Annotated[
+        str | None,
+        typer.Option(
+            "--smoke-from",
+            metavar="REV",
+            help="Take the files that the smoke test names from this revision; `each`: every "
+            "commit has its own. By default they are taken from the working tree as it is.",
+        ),
+    ] = None,
+    timeout: Annotated[
+        str | None,
+        typer.Option(
+            "--timeout", metavar="DURATION", help="The smoke test's limit: `90s`, `10m`, `1h`."
+        ),
+    ] = None,
+    timeout_is: Annotated[
+        Verdict | None,
+        typer.Option("--timeout-is", help="What passing the limit means: bad or untestable."),
+    ] = None,
+    stale: Annotated[
+        Stale | None,
+        typer.Option("--stale", help="What to do with a lockfile that no longer fits its project."),
+    ] = None,
+    python: Annotated[
+        str | None,
+        typer.Option(
+            "--python", "-p", metavar="REQUEST", help="Hold this Python for all probes: `3.11`."
+        ),
+    ] = None,
+    extra: Annotated[
+        list[str] | None, typer.Option("--extra", metavar="NAME", help="Install this extra too.")
+    ] = None,
+    group: Annotated[
+        list[str] | None, typer.Option("--group", metavar="NAME", help="Install this group too.")
+    ] = None,
+    all_extras: Annotated[bool, typer.Option("--all-extras", help="Install every extra.")] = False,
+    all_groups: Annotated[
+        bool, typer.Option("--all-groups", help="Install every dependency group.")
+    ] = False,
+    all_packages: Annotated[
+        bool, typer.Option("--all-packages", help="Install every member of the workspace.")
+    ] = False,
+    trust_ends: Annotated[
+        bool, typer.Option("--trust-ends", help="Believe that GOOD is good and BAD is bad.")
+    ] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the worktree of the search.")] = False,
+    verbose: VerboseOption = False,
+    directory: DirectoryOption = None,
+    lockfile: LockfileOption = None,
+    full: FullOption = False,
+    form: FormatOption = Format.TEXT,
+    output: OutputOption = None,
+    color: ColourOption = Colour.AUTO,
+) -> None:
+    """Find the commit that broke it.
+
+    Every commit that changed the lockfile between GOOD and BAD is a candidate. A worktree of its
+    own is made outside the repository; there `git bisect run` installs a commit's environment
+    (`uv sync --locked`) and runs the smoke test. Your own tree is not touched.
+    """
+    from envtrack.bisect.session import Wish
+
+    context = open_context(Place(directory=directory, lockfile=lockfile, machine=None))
+    selection = _choose_selection(
+        context, extra or (), group or (), (all_extras, all_groups, all_packages)
+    )
+    wish = Wish(
+        good=good or _newest_good(context),
+        bad=bad,
+        lockfile=context.bench.lockfile,
+        smoke=smoke or context.settings.smoke.command,
+        smoke_from=smoke_from or "",
+        listed_files=context.settings.smoke.files,
+        settings=_make_plan(
+            context,
+            timeout=timeout,
+            timeout_is=timeout_is or context.settings.smoke.timeout_is,
+            stale=stale or context.settings.stale,
+            python=python if python is not None else context.settings.python,
+            selection=selection,
+            trust_ends=trust_ends,
+            keep=keep,
+        ),
+    )
+    shape = Output(format=form, path=output, colour=color, is_full=full)
+    _start_session(context.repository, wish, shape, is_verbose=verbose)
+
+
+def _start_session(
+    repository: "Repository", wish: "Wish", shape: Output, *, is_verbose: bool
+) -> None:
+    from datetime import UTC, datetime
+
+    from envtrack.bisect.session import clean_up_after_others, make_session
+
+    files = make_session(repository, wish, now=datetime.now(UTC))
+    clean_up_after_others(repository)
+    say(f"session {files.folder.name}: {wish.good} is good, {wish.bad} is bad, {wish.lockfile}")
+    run_to_answer(repository, files, shape, is_verbose=is_verbose)
+
+
+def _choose_selection(
+    context: Context, extras: Sequence[str], groups: Sequence[str], everything: tuple[bool, ...]
+) -> Any:  # noqa: ANN401 - Selection, imported late
+    from dataclasses import replace
+
+    from envtrack.model.lock import Selection
+
+    chosen: Selection = context.settings.selection
+    all_extras, all_groups, all_packages = everything
+    return replace(
+        chosen,
+        extras=tuple(extras) or chosen.extras,
+        groups=tuple(groups) or chosen.groups,
+        all_extras=all_extras or chosen.all_extras,
+        all_groups=all_groups or chosen.all_groups,
+        all_packages=all_packages or chosen.all_packages,
+    )
+
+
+def _make_plan(context: Context, *, timeout: str | None, **values: Any) -> "Plan":  # noqa: ANN401
+    """The parts of a plan that the options say; the session fills in the rest."""
+    from envtrack.config.durations import parse_duration
+    from envtrack.probe.plan import Plan
+    from envtrack.uv import find_uv
+
+    seconds: float | None = context.settings.smoke.timeout_s
+    if timeout is not None:
+        seconds = parse_duration(timeout)
+    if not seconds:
+        raise UsageProblem(f"--timeout: `{timeout}` is no duration", hint="`90s`, `10m`, `1h`")
+    if values["timeout_is"] not in (Verdict.BAD, Verdict.UNTESTABLE):
+        raise UsageProblem("--timeout-is: bad or untestable")
+    return Plan.of(
+        smoke_timeout_s=seconds,
+        uv=str(find_uv(context.repository.environ)),
+        machine=context.bench.machine,
+        **values,
+    )
+
+
+def _newest_good(context: Context) -> str:
+    from envtrack.record.verdicts import find_newest_good
+
+    bench = context.bench
+    head = context.repository.get_commit("HEAD")
+    found = find_newest_good(context.repository, bench.machine, bench.lockfile, head)
+    if found is None:
+        raise UsageProblem(
+            "no commit of this branch has a recorded good verdict",
+            hint="name a revision that works: `envtrack bisect GOOD`; `envtrack smoke` records "
+            "verdicts",
+        )
+    return found.hex
+
+
+def run_to_answer(
+    repository: "Repository", files: "SessionFiles", shape: Output, *, is_verbose: bool
+) -> None:
+    """Runs a session and shows its answer; the exit code is that of its outcome."""
+    from envtrack.bisect.run import run_session
+    from envtrack.cli.progress import Progress
+
+    progress = Progress(repository, is_verbose=is_verbose)
+    catch_signals()
+    try:
+        answer = run_session(repository, files, watcher=progress)
+    finally:
+        progress.finish()
+    put_out_answer(answer, shape)
+    if answer.outcome.exit_code:
+        raise typer.Exit(answer.outcome.exit_code)
+
+
+def catch_signals() -> None:
+    """From now on SIGTERM and SIGHUP end a command as Ctrl-C does: cleaned up, nothing lost."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGHUP, _interrupt)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    # The same way out as Ctrl-C: the worktree goes away and what was learnt is kept.
+    raise KeyboardInterrupt
+
+
+def put_out_answer(answer: "Answer", shape: Output) -> None:
+    """Shows an answer in the form that was asked for."""
+    from envtrack.report.answer import (
+        render_answer_json,
+        render_answer_markdown,
+        render_answer_text,
+    )
+
+    rendering = Rendering(
+        text=lambda look: render_answer_text(answer, look),
+        json=lambda: render_answer_json(answer),
+        markdown=lambda: render_answer_markdown(answer),
+    )
+    put_out(rendering, shape)

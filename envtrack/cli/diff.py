@@ -1,0 +1,124 @@
+"""``envtrack diff``: what changed between two records."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from envtrack.cli.context import Context, Place, open_context
+from envtrack.cli.options import (
+    ColourOption,
+    DirectoryOption,
+    FormatOption,
+    FullOption,
+    LockfileOption,
+    MachineOption,
+    OutputOption,
+)
+from envtrack.cli.output import Colour, Format, Output, Rendering, put_out
+from envtrack.errors import UsageProblem
+from envtrack.model.layer import Layer
+
+if TYPE_CHECKING:
+    from envtrack.compare.records import Record
+    from envtrack.model.comparison import Comparison
+
+
+def diff(
+    before: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="A",
+            help="A revision, REVISION@MACHINE, a snapshot file, a lockfile, or `now`; by default "
+            "the last recorded state.",
+            show_default=False,
+        ),
+    ] = None,
+    after: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="B",
+            help="The same; by default `now`: this machine with the working tree's lockfile.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    layer: Annotated[
+        Layer | None,
+        typer.Option(
+            "--layer",
+            metavar="NAME",
+            help="Only the changes of one layer, such as driver or packages.",
+        ),
+    ] = None,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="End with 1 if something differs, else with 0.")
+    ] = False,
+    directory: DirectoryOption = None,
+    lockfile: LockfileOption = None,
+    machine: MachineOption = None,
+    full: FullOption = False,
+    form: FormatOption = Format.TEXT,
+    output: OutputOption = None,
+    color: ColourOption = Colour.AUTO,
+) -> None:
+    """Show what changed in the environment, layer by layer from the ground up.
+
+    Packages are compared by their lockfiles: a **root** change was asked for, a **forced** one
+    follows from a root change. Everything below them is compared by the recorded snapshots.
+
+    Without arguments the last recorded state is compared with this machine now.
+    """
+    place = Place(directory=directory, lockfile=lockfile, machine=machine)
+    comparison = _compare(before, after, place, layer)
+    _put_out(comparison, Output(format=form, path=output, colour=color, is_full=full))
+    if exit_code and comparison.changes:
+        raise typer.Exit(1)
+
+
+def _compare(
+    before: str | None, after: str | None, place: Place, layer: Layer | None
+) -> "Comparison":
+    from envtrack.compare.records import Part, compare_records
+    from envtrack.record.operands import NOW
+
+    older, newer = _read_sides(before, after or NOW, place)
+    if older.lock is newer.lock is Part.MISSING:
+        raise UsageProblem(
+            f"neither {older.name} nor {newer.name} has this lockfile",
+            hint="`--lockfile PATH` names the one that is meant",
+        )
+    return compare_records(older, newer, layer=layer)
+
+
+def _read_sides(before: str | None, after: str, place: Place) -> "tuple[Record, Record]":
+    from envtrack.record.operands import is_file_operand, read_file_operand, read_operand
+
+    folder = place.folder
+    if before and is_file_operand(before, folder) and is_file_operand(after, folder):
+        # Two files need no repository.
+        return read_file_operand(before, folder), read_file_operand(after, folder)
+    context = open_context(place)
+    return _read_older(before, context), read_operand(after, context.bench, context.folder)
+
+
+def _read_older(before: str | None, context: Context) -> "Record":
+    from envtrack.record.operands import read_last, read_operand
+
+    if before is None:
+        return read_last(context.bench)
+    return read_operand(before, context.bench, context.folder)
+
+
+def _put_out(comparison: "Comparison", output: Output) -> None:
+    from envtrack.report.comparison import (
+        render_comparison_json,
+        render_comparison_markdown,
+        render_comparison_text,
+    )
+
+    rendering = Rendering(
+        text=lambda look: render_comparison_text(comparison, look),
+        json=lambda: render_comparison_json(comparison),
+        markdown=lambda: render_comparison_markdown(comparison),
+    )
+    put_out(rendering, output)

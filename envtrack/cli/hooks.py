@@ -1,0 +1,141 @@
+"""``envtrack hooks``: the git hooks that record this machine beside each lockfile commit."""
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from envtrack.cli.context import Place, open_here
+from envtrack.cli.options import DirectoryOption
+
+if TYPE_CHECKING:
+    from envtrack.git.hooks import HookChange, HooksFolder
+    from envtrack.git.hooks_status import HookStatus
+
+SCHEMA = 1
+
+hooks_app = typer.Typer(
+    name="hooks",
+    help="Install, remove or look at the git hooks that record this machine in lockfile commits.",
+    no_args_is_help=True,
+)
+
+
+class StatusFormat(StrEnum):
+    """The forms of ``hooks status``."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+@hooks_app.command()
+def install(
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Also write into a hooks folder outside the repository, which others may share.",
+        ),
+    ] = False,
+    directory: DirectoryOption = None,
+) -> None:
+    """Put the hooks where git looks for them; hooks that are there are kept and run first."""
+    from envtrack.git.hooks import find_hooks_folder, install_hooks
+
+    repository = open_here(Place(directory=directory))
+    changes = install_hooks(repository, interpreter=sys.executable, force=force)
+    _print_changes(changes)
+    folder = find_hooks_folder(repository)
+    if folder.setting and not folder.is_outside:
+        print(f"{folder.path} is in the working tree: the hooks name a Python of this machine only")
+
+
+@hooks_app.command()
+def uninstall(directory: DirectoryOption = None) -> None:
+    """Take the hooks away and put back what was there before, byte for byte."""
+    from envtrack.git.hooks import uninstall_hooks
+
+    _print_changes(uninstall_hooks(open_here(Place(directory=directory))))
+
+
+@hooks_app.command()
+def status(
+    form: Annotated[
+        StatusFormat, typer.Option("--format", "-f", help="The form of the result.")
+    ] = StatusFormat.TEXT,
+    directory: DirectoryOption = None,
+) -> None:
+    """Say where git looks for hooks and whether it would really run ours: each is started to see.
+
+    Exit code 1: git would not run them all.
+    """
+    from envtrack.git.hooks import find_hooks_folder
+    from envtrack.git.hooks_status import HookState, read_hooks_status
+
+    repository = open_here(Place(directory=directory))
+    folder = find_hooks_folder(repository)
+    hooks = read_hooks_status(repository)
+    match form:
+        case StatusFormat.TEXT:
+            print(render_status_text(folder, hooks), end="")
+        case StatusFormat.JSON:
+            print(render_status_json(folder, hooks), end="")
+    if any(hook.state is not HookState.INSTALLED for hook in hooks):
+        raise typer.Exit(1)
+
+
+@hooks_app.command(hidden=True)
+def run(name: Annotated[str, typer.Argument(metavar="HOOK")]) -> None:
+    """What a hook does, for a line in a hook of your own; it never fails."""
+    from envtrack.record.hook import main
+
+    main([name])
+
+
+def render_status_text(folder: "HooksFolder", hooks: tuple["HookStatus", ...]) -> str:
+    """A line where git looks, and one a hook with what has to be known about it."""
+    because = f" (core.hooksPath = {folder.setting})" if folder.setting else ""
+    lines = [f"git looks in {folder.path}{because}"]
+    for hook in hooks:
+        lines.append(f"{hook.name:<12} {hook.state}")
+        if hook.legacy is not None:
+            lines.append(f"{'':<12} the hook from before is kept in {hook.legacy.name}")
+        if hook.remark:
+            lines.append(f"{'':<12} {hook.remark}")
+    return "\n".join([*lines, ""])
+
+
+def render_status_json(folder: "HooksFolder", hooks: tuple["HookStatus", ...]) -> str:
+    """The status as JSON, schema 1; paths that are no UTF-8 come as escapes."""
+    document = {
+        "schema": SCHEMA,
+        "kind": "hooks",
+        "folder": str(folder.path),
+        "core.hooksPath": folder.setting or None,
+        "outside": folder.is_outside,
+        "hooks": [
+            {
+                "name": hook.name,
+                "path": str(hook.path),
+                "state": hook.state.value,
+                "legacy": _text(hook.legacy),
+                "remark": hook.remark,
+            }
+            for hook in hooks
+        ],
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _print_changes(changes: tuple["HookChange", ...]) -> None:
+    for change in changes:
+        print(f"{change.name:<12} {change.action}: {change.path}")
+        if change.remark:
+            print(f"{'':<12} {change.remark}")

@@ -1,0 +1,1 @@
+"""This machine to facts."""

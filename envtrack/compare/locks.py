@@ -1,0 +1,182 @@
+"""What differs between two locks, package by package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from envtrack.compare.origins import find_origins
+from envtrack.compare.package_change import (
+    change_between,
+    compare_pair,
+    join_details,
+    shown_version,
+    tell_fork,
+)
+from envtrack.compare.pairing import Pair, pair_packages
+from envtrack.compare.selectors import find_asks, find_forks, tell_difference
+from envtrack.lockfiles.select import explain_selection
+from envtrack.model.comparison import Change, ChangeKind, Origin, sort_changes
+from envtrack.model.layer import Layer
+from envtrack.model.lock import Lock, LockedPackage, Selection
+
+_OF_VERSION = frozenset(
+    {ChangeKind.UPGRADED, ChangeKind.DOWNGRADED, ChangeKind.VARIANT, ChangeKind.CHANGED}
+)
+# What can happen to a package though nobody named it and nothing above it moved.
+_BY_ITSELF = _OF_VERSION | {ChangeKind.REBUILD, ChangeKind.SOURCE}
+
+
+def compare_locks(
+    before: Lock | None,
+    after: Lock | None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    selection: Selection | None = None,
+) -> tuple[Change, ...]:
+    """What moved from one lock to another; nothing if only the form of the file did.
+
+    Order, revision, upload times, sizes, download hosts and a wheel added to a release are form.
+
+    Args:
+        before: the older lock; `None` if there was none.
+        after: the newer one; `None` if there is none any more.
+        environment: PEP 508 variables. With it, or with `selection`, only what is selected there
+            is compared: a marker that changes nothing on that machine is no change.
+        selection: extras, groups and members; without it, and with `environment`, the defaults.
+
+    Returns:
+        From the ground up, asked-for changes first. All values are redacted.
+    """
+    if before == after:
+        return ()
+    if environment is None and selection is None:
+        changes = _compare_whole(before, after)
+    else:
+        place = selection or Selection(), environment or {}
+        old, new = (() if lock is None else _reach(lock, *place) for lock in (before, after))
+        found = _compare_packages(pair_packages(old, new))
+        changes = {name: _tell_selected(rows, before, after) for name, rows in found.items()}
+    return sort_changes(_with_origins(changes, before, after))
+
+
+def _reach(
+    lock: Lock, selection: Selection, environment: Mapping[str, str]
+) -> tuple[LockedPackage, ...]:
+    # Projects that are not installed are compared too: their own version is news.
+    return explain_selection(lock, selection, environment).reached
+
+
+def _compare_whole(before: Lock | None, after: Lock | None) -> dict[str, list[Change]]:
+    old, new = (() if lock is None else lock.packages for lock in (before, after))
+    pairs = pair_packages(old, new)
+    changes = _compare_packages(pairs)
+    if before is not None and after is not None:
+        changes |= _compare_selectors(before, after, pairs, frozenset(changes))
+    return changes
+
+
+def _compare_packages(pairs: Mapping[str, list[Pair]]) -> dict[str, list[Change]]:
+    changes: dict[str, list[Change]] = {}
+    for name, rows in pairs.items():
+        found = [change for pair in rows if (change := compare_pair(pair, rows)) is not None]
+        if found:
+            changes[name] = found
+    return changes
+
+
+def compare_requires_python(before: Lock, after: Lock) -> Change | None:
+    """The change of the Pythons that two locks are for; another spelling of the same is none."""
+    old, new = before.requires_python, after.requires_python
+    if old == new or _specifiers(old) == _specifiers(new):
+        return None
+    return Change(
+        layer=Layer.PYTHON,
+        name="requires-python",
+        kind=ChangeKind.CHANGED,
+        before=old or None,
+        after=new or None,
+        origin=Origin.ROOT,
+    )
+
+
+def _specifiers(text: str) -> frozenset[object]:
+    try:
+        return frozenset(SpecifierSet(text))
+    except InvalidSpecifier:
+        return frozenset({text})
+
+
+def _with_origins(
+    changes: Mapping[str, list[Change]], before: Lock | None, after: Lock | None
+) -> Iterator[Change]:
+    # A package of which only the selectors changed is still there to lead to others.
+    moved = frozenset(name for name, rows in changes.items() if any(map(_is_move, rows)))
+    origins = find_origins(before, after, moved)
+    projects = {p.name for lock in (before, after) if lock for p in lock.roots}
+    for name, rows in changes.items():
+        for row in rows:
+            told = replace(row, origin=origins.of(name, by_itself=row.kind in _BY_ITSELF))
+            yield _as_own(told) if name in projects else told
+
+
+def _is_move(row: Change) -> bool:
+    return row.kind is not ChangeKind.SELECTOR or row.before != row.after
+
+
+def _as_own(row: Change) -> Change:
+    """A change of the project itself, or of a member."""
+    own = "own version" if row.kind in _OF_VERSION else ""
+    return replace(row, layer=Layer.PACKAGES, detail=join_details(own, row.detail))
+
+
+def _tell_selected(rows: list[Change], before: Lock | None, after: Lock | None) -> list[Change]:
+    """Added and removed on this machine, where the other lock has the very version too."""
+    told = []
+    for row in rows:
+        if row.kind is ChangeKind.ADDED and _holds(before, row.name, row.after):
+            told.append(_as_selector(row, "it was locked before, but not selected here"))
+        elif row.kind is ChangeKind.REMOVED and _holds(after, row.name, row.before):
+            told.append(_as_selector(row, "it is still locked, but not selected here any more"))
+        else:
+            told.append(row)
+    return told
+
+
+def _as_selector(row: Change, detail: str) -> Change:
+    return replace(row, kind=ChangeKind.SELECTOR, detail=join_details(detail, row.detail))
+
+
+def _holds(lock: Lock | None, name: str, version: str | None) -> bool:
+    packages: Iterable[LockedPackage] = () if lock is None else lock.packages
+    return any(p.name == name and shown_version(p) == version for p in packages)
+
+
+def _compare_selectors(
+    before: Lock, after: Lock, pairs: Mapping[str, list[Pair]], moved: frozenset[str]
+) -> dict[str, list[Change]]:
+    """Packages that stayed, but of which the locks say otherwise when to install them."""
+    projects = {package.name for package in (*before.roots, *after.roots)}
+    steady = (set(pairs) - moved) | projects
+    old_asks, new_asks = find_asks(before, steady), find_asks(after, steady)
+    old_forks, new_forks = find_forks(before), find_forks(after)
+    found: dict[str, list[Change]] = {}
+    for name in pairs.keys() - moved:
+        stayed = [(old, new) for old, new in pairs[name] if old is not None and new is not None]
+        asked, asks = old_asks.get(name, frozenset()), new_asks.get(name, frozenset())
+        if asked != asks:
+            # Said once, whatever number of versions the name has.
+            told = [(*stayed[0], join_details(tell_difference(asked, asks)))]
+        else:
+            told = [
+                (old, new, join_details("fork", f"{tell_fork(old)} → {tell_fork(new)}"))
+                for old, new in stayed
+                if old_forks[id(old)] != new_forks[id(new)]
+            ]
+        if told:
+            found[name] = [
+                change_between(old, new, ChangeKind.SELECTOR, detail) for old, new, detail in told
+            ]
+    return found

@@ -1,0 +1,143 @@
+"""Two records side by side: packages from their locks, facts from their snapshots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from envtrack.compare.locks import compare_locks
+from envtrack.compare.snapshots import compare_notes, compare_snapshots
+from envtrack.model.comparison import Comparison, sort_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from envtrack.model.comparison import Change
+    from envtrack.model.layer import Layer
+    from envtrack.model.lock import Lock
+    from envtrack.model.snapshot import Snapshot
+
+# So many installed packages that do not fit their lock are named; what follows is counted.
+_NAMED = 4
+# What an environment is seeded with; no lock has to know of it.
+_SEEDS = frozenset({"pip", "setuptools", "wheel"})
+
+
+class Part(Enum):
+    """Why a record has no lock, or no snapshot."""
+
+    MISSING = auto()
+    """It could have one, and has none."""
+    NOT_MEANT = auto()
+    """It is of a kind that never has one: a lockfile has no snapshot."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What is to be compared with another.
+
+    Attributes:
+        name: how people named it.
+        lock: what its lockfile pins, or why there is none.
+        snapshot: its machine, or why there is none.
+        notes: what is to be said of it, a line each.
+    """
+
+    name: str
+    lock: Lock | Part = Part.NOT_MEANT
+    snapshot: Snapshot | Part = Part.NOT_MEANT
+    notes: tuple[str, ...] = field(default=())
+
+
+def compare_records(
+    before: Record,
+    after: Record,
+    *,
+    layer: Layer | None = None,
+) -> Comparison:
+    """All that differs between two records, and in the notes what could not be compared.
+
+    Packages are compared by the two locks, which know what was asked for; by what is installed
+    where one side has no lock. A lockfile that is missing on one side counts as empty.
+
+    Args:
+        before: the older one.
+        after: the newer one.
+        layer: only this one's changes; ``None``: all.
+    """
+    by_locks = Part.NOT_MEANT not in (before.lock, after.lock)
+    changes: list[Change] = []
+    notes = [*before.notes, *after.notes, *_list_notes(before, after, by_locks=by_locks)]
+    if by_locks:
+        changes += compare_locks(_find_lock(before), _find_lock(after))
+    if not isinstance(before.snapshot, Part) and not isinstance(after.snapshot, Part):
+        seen = compare_snapshots(before.snapshot, after.snapshot)
+        changes += [change for change in seen if not by_locks or _is_fact(change)]
+        notes += compare_notes(before.snapshot, after.snapshot)
+    return Comparison(
+        before=before.name,
+        after=after.name,
+        changes=sort_changes(c for c in changes if layer is None or c.layer is layer),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def list_misfits(record: Record) -> tuple[str, ...]:
+    """The installed packages that the lock does not know, or knows in another version.
+
+    One that is locked but not installed is no misfit: whether it has to be depends on the
+    selection and the platform.
+    """
+    lock, snapshot = record.lock, record.snapshot
+    if isinstance(lock, Part) or isinstance(snapshot, Part):
+        return ()
+    locked: dict[str, set[str]] = {}
+    for entry in lock.packages:
+        locked.setdefault(entry.name, set()).add(entry.version or "")
+    found = []
+    for name, package in sorted(snapshot.installed.items()):
+        versions = locked.get(name)
+        if versions is None:
+            if name not in _SEEDS:
+                found.append(f"{name} {package.version} (not locked)")
+        elif "" not in versions and _normal(package.version) not in {_normal(v) for v in versions}:
+            found.append(f"{name} {package.version} (locked: {', '.join(sorted(versions))})")
+    return tuple(found)
+
+
+def say_misfits(name: str, misfits: tuple[str, ...]) -> str:
+    """One line that says what is installed other than locked."""
+    named = ", ".join(misfits[:_NAMED])
+    more = f" and {len(misfits) - _NAMED} more" if len(misfits) > _NAMED else ""
+    return f"{name}: installed is not what is locked: {named}{more}"
+
+
+def _normal(version: str) -> str:
+    from packaging.utils import canonicalize_version
+
+    return str(canonicalize_version(version, strip_trailing_zero=False))
+
+
+def _find_lock(record: Record) -> Lock | None:
+    return None if isinstance(record.lock, Part) else record.lock
+
+
+def _is_fact(change: Change) -> bool:
+    # Facts have dotted names; a normalised package name (PEP 503) has no dot.
+    return "." in change.name
+
+
+def _list_notes(before: Record, after: Record, *, by_locks: bool) -> Iterator[str]:
+    snapshots = (before.snapshot, after.snapshot)
+    if any(isinstance(snapshot, Part) for snapshot in snapshots):
+        if snapshots != (Part.NOT_MEANT, Part.NOT_MEANT):
+            yield "only packages are compared: facts need a snapshot on both sides"
+        if not by_locks:
+            yield "packages are not compared: that needs two lockfiles or two snapshots"
+    for record in (before, after):
+        if record.lock is Part.MISSING:
+            yield f"{record.name}: there is no lockfile; it is compared as empty"
+        misfits = list_misfits(record)
+        if misfits:
+            yield say_misfits(record.name, misfits)

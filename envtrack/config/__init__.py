@@ -1,0 +1,1 @@
+"""YAML to models, with file and line."""

@@ -1,0 +1,112 @@
+"""Whether git would really run the hooks: where it looks, what stands there, and a start to see."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from envtrack.errors import RigFailed
+from envtrack.git.environ import here
+from envtrack.git.hooks import (
+    HOOKS,
+    IDS,
+    HooksFolder,
+    find_hooks_folder,
+    find_moved,
+    is_executable,
+    is_ours,
+    legacy_name,
+)
+from envtrack.process import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from envtrack.git.repository import Repository
+
+_PROBE_TIMEOUT_S = 10.0
+
+
+class HookState(StrEnum):
+    """How one hook stands."""
+
+    INSTALLED = "installed"
+    MISSING = "not installed"
+    FOREIGN = "foreign"
+    NOT_EXECUTABLE = "not executable"
+    BROKEN = "does not run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookStatus:
+    """How one hook stands.
+
+    Attributes:
+        name: ``pre-commit`` or ``post-commit``.
+        path: where git looks for it.
+        state: only `HookState.INSTALLED` means that git runs it: it was started to see.
+        legacy: the hook that was there before and that it runs first, if there is one.
+        remark: what a person has to know; empty if nothing.
+    """
+
+    name: str
+    path: Path
+    state: HookState
+    legacy: Path | None = None
+    remark: str = ""
+
+
+def read_hooks_status(repository: Repository) -> tuple[HookStatus, ...]:
+    """How each hook stands; a shim of ours is started to see whether git could.
+
+    It only says its name then. A hook that is not ours is not started.
+    """
+    folder = find_hooks_folder(repository)
+    return tuple(_read_one(folder, folder.path / name, repository) for name in HOOKS)
+
+
+def _read_one(folder: HooksFolder, path: Path, repository: Repository) -> HookStatus:
+    legacy = legacy_name(path)
+    remark = ""
+    if not os.path.lexists(path):
+        state = HookState.MISSING
+        stranded = folder.default / path.name
+        if stranded != path and is_ours(stranded):
+            remark = f"the shim in {folder.default} is never run: core.hooksPath = {folder.setting}"
+    elif not is_ours(path):
+        state = HookState.FOREIGN
+        moved = find_moved(path)
+        remark = "" if moved is None else f"another tool moved envtrack's shim to {moved.name}"
+    elif not is_executable(path):
+        state, remark = HookState.NOT_EXECUTABLE, f"`chmod +x {shlex.quote(str(path))}`"
+    else:
+        state, remark = _probe(path, repository)
+    return HookStatus(
+        name=path.name,
+        path=path,
+        state=state,
+        legacy=legacy if os.path.lexists(legacy) else None,
+        remark=remark,
+    )
+
+
+def _probe(path: Path, repository: Repository) -> tuple[HookState, str]:
+    environ = {**here(repository.environ), "ENVTRACK_HOOK": "probe"}
+    try:
+        done = run((str(path),), timeout_s=_PROBE_TIMEOUT_S, env=environ, cwd=repository.root)
+    except RigFailed as error:
+        return HookState.BROKEN, str(error)
+    if done.text.strip() != f"{IDS[0]} {path.name}":
+        return HookState.INSTALLED, "of an earlier envtrack: `envtrack hooks install` renews it"
+    return HookState.INSTALLED, _describe_interpreter(path)
+
+
+def _describe_interpreter(path: Path) -> str:
+    line = next((row for row in path.read_bytes().splitlines() if row.startswith(b"python=")), b"")
+    named = shlex.split(os.fsdecode(line.removeprefix(b"python=")))
+    if named and os.access(named[0], os.X_OK):
+        return ""
+    return "the Python it names is gone: `envtrack hooks install` puts it right"

@@ -1,0 +1,131 @@
+"""Scratch worktrees that go away again."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from envtrack.errors import CommandFailed, RigFailed
+from envtrack.files import remove_tree, write_whole
+from envtrack.git.environ import elsewhere
+from envtrack.git.repository import Repository
+from envtrack.model.oid import Oid
+from envtrack.process import run
+
+_TIMEOUT_S = 1800.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worktree:
+    """A linked worktree of ours.
+
+    Attributes:
+        folder: all that belongs to it; removed with it.
+        tree: the working tree's top level, inside `folder`.
+        admin: git's own folder for it, inside the shared git folder.
+    """
+
+    folder: Path
+    tree: Path
+    admin: Path
+
+
+def cache_folder(environ: Mapping[str, str], away_from: Path) -> Path:
+    """Where scratch folders go: ``$XDG_CACHE_HOME/envtrack``, but never inside `away_from`.
+
+    Raises:
+        RigFailed: the repository holds both the cache and the temporary folder.
+    """
+    home = Path(environ.get("HOME") or Path.home())
+    wanted = Path(environ.get("XDG_CACHE_HOME") or home / ".cache") / "envtrack"
+    for folder in (wanted, Path(tempfile.gettempdir()) / "envtrack"):
+        # A home folder that is a repository itself (dotfiles) holds its own cache.
+        if not folder.resolve().is_relative_to(away_from.resolve()):
+            return folder
+    raise RigFailed(
+        f"{away_from}: both the cache and the temporary folder lie inside this repository",
+        hint="set XDG_CACHE_HOME to a folder outside it",
+    )
+
+
+def add_worktree(
+    repository: Repository, commit: Oid, *, folder: Path, name: str, marker: Path
+) -> Worktree:
+    """A new linked worktree with `commit` checked out, hooks off.
+
+    Args:
+        repository: whose.
+        commit: what to check out.
+        folder: a new folder for it.
+        name: the working tree's name in it.
+        marker: a file that tells of it, written first, so that whoever comes after a crash can
+            remove it.
+
+    Raises:
+        RigFailed: the repository or the folder can't be written, or the checkout fails.
+    """
+    tree = folder / name
+    made = Worktree(folder=folder, tree=tree, admin=repository.common_dir / "worktrees" / name)
+    write_whole(marker, json.dumps({"folder": str(folder), "name": name}))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RigFailed(f"{folder}: can't be written: {error.strerror}") from error
+    try:
+        _git(repository, "worktree", "add", "--detach", "--quiet", str(tree), commit.hex)
+    except CommandFailed as error:
+        remove_worktree(repository, made, marker=marker)
+        raise RigFailed(f"no worktree can be made: {_last(error.output)}") from error
+    return made
+
+
+def find_worktree(repository: Repository, marker: Path) -> Worktree | None:
+    """The worktree that a marker tells of, whether or not it is still there."""
+    try:
+        document = json.loads(marker.read_text())
+        folder, name = Path(document["folder"]), str(document["name"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return Worktree(
+        folder=folder, tree=folder / name, admin=repository.common_dir / "worktrees" / name
+    )
+
+
+def remove_worktree(repository: Repository, worktree: Worktree, *, marker: Path) -> None:
+    """Removes a worktree with all that belongs to it; one that is half there too.
+
+    Not by ``git worktree prune``: that would also forget the user's own worktrees on a disk that
+    happens not to be mounted.
+    """
+    if worktree.tree.exists():
+        done = run(
+            ("git", "worktree", "remove", "--force", "--force", str(worktree.tree)),
+            timeout_s=_TIMEOUT_S,
+            env=elsewhere(repository.environ),
+            cwd=repository.root,
+            check=False,
+        )
+        if done.code != 0:
+            remove_tree(worktree.tree)
+    remove_tree(worktree.folder)
+    if worktree.admin.is_dir():
+        remove_tree(worktree.admin)
+        if not any(worktree.admin.parent.iterdir()):
+            worktree.admin.parent.rmdir()
+    marker.unlink(missing_ok=True)
+
+
+def _git(repository: Repository, *arguments: str) -> None:
+    run(
+        ("git", "-c", "core.hooksPath=/dev/null", *arguments),
+        timeout_s=_TIMEOUT_S,
+        env=elsewhere(repository.environ),
+        cwd=repository.root,
+    )
+
+
+def _last(output: str) -> str:
+    return next((line for line in reversed(output.splitlines()) if line.strip()), "git failed")

@@ -1,0 +1,1 @@
+"""Text of a lockfile to a Lock; pure."""

@@ -1,0 +1,128 @@
+"""What `uv sync` installs of a lock on one machine under one selection, and its identity."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from envtrack.lockfiles.markers import MarkerWorld
+from envtrack.lockfiles.walk import Walk
+from envtrack.model.lock import Artifact, Lock, LockedPackage, Selection, SourceKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selected:
+    """What a selection comes to.
+
+    Attributes:
+        packages: what is installed, in file order.
+        reached: the same, and projects that are walked but not installed (`virtual`).
+        notes: what could not be decided or found, a line each; empty when all is well.
+    """
+
+    packages: tuple[LockedPackage, ...]
+    reached: tuple[LockedPackage, ...]
+    notes: tuple[str, ...]
+
+
+def select(
+    lock: Lock, selection: Selection, environment: Mapping[str, str]
+) -> tuple[LockedPackage, ...]:
+    """The packages that `uv sync` under `selection` installs where `environment` holds.
+
+    Args:
+        lock: a uv.lock.
+        selection: extras, groups and members.
+        environment: PEP 508 variables (`python_full_version`, `sys_platform`…).
+
+    Returns:
+        In file order. A marker that can't be decided counts as holding; `explain_selection` also
+        says which.
+    """
+    return explain_selection(lock, selection, environment).packages
+
+
+def explain_selection(lock: Lock, selection: Selection, environment: Mapping[str, str]) -> Selected:
+    """`select` with what could not be decided or found.
+
+    Two walks, as uv does it: markers of forks for conflicting extras (`extra == 'extra-3-lab-gpu'`)
+    ask which extras are on anywhere, and that is only known after a first walk.
+    """
+    walk = Walk(lock, selection, MarkerWorld(environment))
+    if lock.conflicts:
+        walk.run()
+        walk.restart()
+    walk.run()
+    reached = tuple(lock.packages[position] for position in sorted(walk.reached))
+    return Selected(
+        packages=tuple(p for p in reached if p.source.kind is not SourceKind.VIRTUAL),
+        reached=reached,
+        notes=(*_python_notes(lock, environment), *walk.all_notes()),
+    )
+
+
+def _python_notes(lock: Lock, environment: Mapping[str, str]) -> Iterator[str]:
+    # Markers in the lock take requires-python for granted; outside it they say nothing.
+    version = environment.get("python_full_version", "")
+    try:
+        allowed = SpecifierSet(lock.requires_python)
+        if version and not allowed.contains(version, prereleases=True):
+            yield f"Python {version} is outside the lock's requires-python {lock.requires_python}"
+    except InvalidSpecifier:
+        yield f"requires-python can't be read: {lock.requires_python}"
+
+
+def identity(packages: Iterable[LockedPackage], *, tags: frozenset[str] | None = None) -> str:
+    """A name for what these packages install: equal for locks that put the same files in place.
+
+    Names, versions, sources and the hashes of the files count (a file without a hash: its name).
+    The lockfile's form, order, markers, upload times, sizes and download hosts do not, nor the
+    reference a git commit was asked for with. A local tree counts by name and path: its code is in
+    the git tree beside the lock.
+
+    Args:
+        packages: what `select` returned.
+        tags: the machine's wheel tags (`cp311-cp311-manylinux_2_17_x86_64`…). With them only the
+            files that could be installed here count: the wheels that fit, or else the sdist, so
+            that a wheel added upstream for another platform changes nothing.
+
+    Returns:
+        64 hexadecimal digits.
+    """
+    records = sorted(_identify(package, tags) for package in packages)
+    return hashlib.sha256(json.dumps(["identity 1", records]).encode()).hexdigest()
+
+
+def _identify(package: LockedPackage, tags: frozenset[str] | None) -> list[str]:
+    kind, location, commit, subdirectory = package.source.key
+    if package.source.kind.is_local_tree:
+        return [package.name, location]
+    chosen = package.artifacts if tags is None else _installable(package.artifacts, tags)
+    files = sorted(artifact.hash or artifact.filename for artifact in chosen)
+    if package.source.kind is SourceKind.URL and chosen and all(a.hash for a in chosen):
+        # The hash says which file it is, wherever it was fetched from.
+        location = ""
+    return [package.name, package.version or "", kind, location, commit, subdirectory, *files]
+
+
+def _installable(artifacts: tuple[Artifact, ...], tags: frozenset[str]) -> tuple[Artifact, ...]:
+    fitting = tuple(a for a in artifacts if a.is_wheel and _fits(a.filename, tags))
+    return fitting or tuple(artifact for artifact in artifacts if not artifact.is_wheel)
+
+
+def _fits(filename: str, tags: frozenset[str]) -> bool:
+    """Whether one of the tags of a wheel's name, which it writes compressed, is among `tags`."""
+    parts = filename.removesuffix(".whl").rsplit("-", 3)
+    if len(parts) != len(("name and version", "python", "abi", "platform")):
+        return True
+    _, pythons, abis, platforms = parts
+    return any(
+        f"{python}-{abi}-{platform}" in tags
+        for python in pythons.split(".")
+        for abi in abis.split(".")
+        for platform in platforms.split(".")
+    )

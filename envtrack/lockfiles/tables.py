@@ -1,0 +1,128 @@
+"""TOML text → tables, and typed reading of them; every fault says its line."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from envtrack.errors import LockfileProblem
+
+T = TypeVar("T")
+
+_CONFLICT = re.compile(r"^<<<<<<<(?:[ \t\r]|$)", re.MULTILINE)
+_AT_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
+_TYPE_NAMES = {
+    str: "a string",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    list: "an array",
+    dict: "a table",
+}
+
+
+class OddValueError(Exception):
+    """A value of a type that the format does not have there; its reader knows the line."""
+
+
+def load_toml(text: str, *, path: str) -> dict[str, Any]:
+    """The document of `text`; a byte order mark and CRLF are fine.
+
+    Raises:
+        LockfileProblem: empty, an unresolved merge, or not TOML.
+    """
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise LockfileProblem(path, None, "the file is empty")
+    # First, because a parser's own words for this are of no help to anyone.
+    if conflict := _CONFLICT.search(text):
+        raise LockfileProblem(
+            path,
+            text.count("\n", 0, conflict.start()) + 1,
+            "conflict markers: two versions were merged without being resolved",
+            hint="resolve the merge, then lock again",
+        )
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _not_toml(text, path, error) from error
+
+
+def _not_toml(text: str, path: str, error: tomllib.TOMLDecodeError) -> LockfileProblem:
+    message = str(error)
+    place = _AT_LINE.search(message)
+    # Without a place it is the end of the document: a file that was cut off.
+    line = int(place[1]) if place else text.rstrip("\n").count("\n") + 1
+    reason = _AT_LINE.sub("", message).replace(" (at end of document)", " at the end of the file")
+    return LockfileProblem(path, line, f"not TOML: {reason[:1].lower()}{reason[1:]}")
+
+
+def take(
+    table: Mapping[str, Any], key: str, kind: type[T], default: T, *, alias: str | None = None
+) -> T:
+    """The value of `key` (or of its older name), which must be of `kind`; `default` without one.
+
+    Raises:
+        OddValueError: it is of another type.
+    """
+    value = table.get(key)
+    if value is None and alias is not None:
+        value = table.get(alias)
+    if value is None:
+        return default
+    # bool is an int to Python, and nowhere a number to a lockfile.
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise OddValueError(f"`{key}` is {type_name(value)}, not {_TYPE_NAMES.get(kind, kind)}")
+    return value
+
+
+def take_text(table: Mapping[str, Any], key: str) -> str:
+    """The non-empty string at `key`.
+
+    Raises:
+        OddValueError: it is missing, empty, or no string.
+    """
+    value = take(table, key, str, "")
+    if not value:
+        raise OddValueError(f"`{key}` is missing")
+    return value
+
+
+def take_texts(table: Mapping[str, Any], key: str, *, alias: str | None = None) -> tuple[str, ...]:
+    """The strings at `key`; a single string counts as one; empty without the key.
+
+    Raises:
+        OddValueError: something in it is no string.
+    """
+    value = table.get(key)
+    if value is None and alias is not None:
+        value = table.get(alias)
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise OddValueError(f"`{key}` is not an array of strings")
+    return tuple(value)
+
+
+def take_tables(
+    table: Mapping[str, Any], key: str, *, alias: str | None = None
+) -> tuple[dict[str, Any], ...]:
+    """The tables of the array at `key`; empty without the key.
+
+    Raises:
+        OddValueError: something in it is no table.
+    """
+    value: list[Any] = take(table, key, list, [], alias=alias)
+    for item in value:
+        if not isinstance(item, dict):
+            raise OddValueError(f"`{key}` holds {type_name(item)}, not a table")
+    return tuple(value)
+
+
+def type_name(value: object) -> str:
+    """What a TOML value is, in words."""
+    return _TYPE_NAMES.get(type(value), "a date or time")

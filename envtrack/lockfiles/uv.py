@@ -1,0 +1,207 @@
+"""uv.lock, from the July 2024 preview on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from envtrack.errors import LockfileProblem
+from envtrack.lockfiles.tables import (
+    OddValueError,
+    load_toml,
+    take,
+    take_tables,
+    take_text,
+    take_texts,
+    type_name,
+)
+from envtrack.lockfiles.uv_package import (
+    normalise,
+    note_strange,
+    read_groups,
+    read_package,
+    read_requirements,
+)
+from envtrack.model.lock import Lock, LockedPackage
+
+SCHEMA = 1
+
+_HEADER = re.compile(r"^[ \t]*\[\[[ \t]*(?:package|distribution)[ \t]*\]\]", re.MULTILINE)
+_FIRST_KEY = re.compile(
+    r"\A\ufeff?(?:[ \t]*(?:#[^\n]*)?\r?\n)*version[ \t]*=[ \t]*\d+[ \t]*\r?$", re.MULTILINE
+)
+_TOP_KEYS = frozenset(
+    [
+        "version",
+        "revision",
+        "requires-python",
+        "resolution-markers",
+        "environment-markers",
+        "supported-markers",
+        "required-markers",
+        "conflicts",
+        "options",
+        "manifest",
+        "package",
+        "distribution",
+    ]
+)
+_MANIFEST_KEYS = frozenset(
+    [
+        "members",
+        "requirements",
+        "dependency-groups",
+        "constraints",
+        "overrides",
+        "excludes",
+        "build-constraints",
+        "dependency-metadata",
+    ]
+)
+
+
+class UvLock:
+    """uv's own format."""
+
+    name = "uv.lock"
+
+    def detects(self, filename: str, text: str) -> bool:
+        """By the file's name, or because it begins with the schema number as uv writes it."""
+        return filename == "uv.lock" or _FIRST_KEY.match(text) is not None
+
+    def parse(self, text: str, *, path: str) -> Lock:
+        """See `parse_uv_lock`."""
+        return parse_uv_lock(text, path=path)
+
+
+def parse_uv_lock(text: str, *, path: str) -> Lock:
+    """What a uv.lock pins; keys it does not know are named in `Lock.unknown_keys`.
+
+    Args:
+        text: the file's content.
+        path: how messages name the file.
+
+    Raises:
+        LockfileProblem: empty, an unresolved merge, not TOML, of a newer schema, or something in it
+            is missing or of a wrong type.
+    """
+    document = load_toml(text, path=path)
+    strange: set[str] = set()
+    try:
+        schema = _read_schema(document)
+        head = _read_head(document, strange)
+        tables = take_tables(document, "package", alias="distribution")
+    except OddValueError as error:
+        reason = str(error)
+        hint = "upgrade envtrack" if "newer" in reason else ""
+        raise LockfileProblem(path, _line_of_key(text, reason), reason, hint=hint) from error
+    return Lock(
+        format=UvLock.name,
+        path=path,
+        schema=schema,
+        packages=tuple(_read_packages(tables, text, path, strange)),
+        unknown_keys=tuple(sorted(strange)),
+        **head,
+    )
+
+
+def _read_packages(
+    tables: Sequence[Mapping[str, Any]], text: str, path: str, strange: set[str]
+) -> Iterator[LockedPackage]:
+    for table, line in zip(tables, _header_lines(text, len(tables)), strict=True):
+        try:
+            yield read_package(table, line, strange)
+        except OddValueError as error:
+            name = table.get("name")
+            who = f"package `{name}`" if isinstance(name, str) and name else "a package"
+            raise LockfileProblem(path, line or None, f"{who}: {error}") from error
+
+
+def _read_schema(document: Mapping[str, Any]) -> int:
+    schema = document.get("version")
+    if schema is None:
+        raise OddValueError("`version`, the schema number of a uv.lock, is missing")
+    if not isinstance(schema, int) or isinstance(schema, bool):
+        raise OddValueError(f"`version` is {type_name(schema)}, not the schema number of a uv.lock")
+    if schema > SCHEMA:
+        raise OddValueError(f"`version` {schema} is newer than the schema that is read ({SCHEMA})")
+    return schema
+
+
+def _read_head(document: Mapping[str, Any], strange: set[str]) -> dict[str, Any]:
+    """The arguments of `Lock` that stand above the packages."""
+    note_strange(document, _TOP_KEYS, "", strange)
+    manifest: dict[str, Any] = take(document, "manifest", dict, {})
+    note_strange(manifest, _MANIFEST_KEYS, "manifest.", strange)
+    return {
+        "revision": take(document, "revision", int, 0),
+        "requires_python": take(document, "requires-python", str, ""),
+        "resolution_markers": take_texts(
+            document, "resolution-markers", alias="environment-markers"
+        ),
+        "supported_markers": take_texts(document, "supported-markers"),
+        "required_markers": take_texts(document, "required-markers"),
+        "conflicts": _read_conflicts(take(document, "conflicts", list, [])),
+        "options": dict(_flatten(take(document, "options", dict, {}))),
+        "members": tuple(normalise(name) for name in take_texts(manifest, "members")),
+        "manifest_groups": read_groups(manifest, "dependency-groups"),
+        "manifest_requirements": read_requirements(manifest, "requirements"),
+        "constraints": read_requirements(manifest, "constraints"),
+        "overrides": read_requirements(manifest, "overrides"),
+        "excludes": take_texts(manifest, "excludes"),
+        "build_constraints": read_requirements(manifest, "build-constraints"),
+        "dependency_metadata": tuple(
+            _render_metadata(table) for table in take_tables(manifest, "dependency-metadata")
+        ),
+    }
+
+
+def _read_conflicts(sets: list[Any]) -> tuple[tuple[str, ...], ...]:
+    found = []
+    for members in sets:
+        rows = take_tables({"conflicts": members}, "conflicts")
+        found.append(tuple(_render_conflict(row) for row in rows))
+    return tuple(found)
+
+
+def _render_conflict(row: Mapping[str, Any]) -> str:
+    package = normalise(take(row, "package", str, ""))
+    if extra := take(row, "extra", str, ""):
+        return f"{package}[{normalise(extra)}]"
+    group = take(row, "group", str, "")
+    return f"{package}:{normalise(group)}" if group else package
+
+
+def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, str]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _render_metadata(table: Mapping[str, Any]) -> str:
+    version = take(table, "version", str, "")
+    needs = ", ".join(read_requirements(table, "requires-dist"))
+    return take_text(table, "name") + (f"=={version}" if version else "") + f": {needs}"
+
+
+def _header_lines(text: str, count: int) -> list[int]:
+    """The line of each package's header; zeros if the text does not show as many as were read."""
+    lines = []
+    line, position = 1, 0
+    for header in _HEADER.finditer(text):
+        line += text.count("\n", position, header.start())
+        position = header.start()
+        lines.append(line)
+    return lines if len(lines) == count else [0] * count
+
+
+def _line_of_key(text: str, message: str) -> int | None:
+    """The line of the key that a message about the head of the file quotes first."""
+    quoted = re.search(r"`([\w-]+)`", message)
+    if quoted is None:
+        return None
+    found = re.search(rf"^[ \t]*\[?{re.escape(quoted[1])}\b", text, re.MULTILINE)
+    return None if found is None else text.count("\n", 0, found.start(0)) + 1

@@ -1,0 +1,244 @@
+"""A pinned, resolved set of packages, whatever file it came from."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class SourceKind(StrEnum):
+    """Where a package comes from."""
+
+    REGISTRY = "registry"
+    GIT = "git"
+    URL = "url"
+    PATH = "path"
+    DIRECTORY = "directory"
+    EDITABLE = "editable"
+    VIRTUAL = "virtual"
+    UNKNOWN = "unknown"
+
+    @property
+    def is_local_tree(self) -> bool:
+        """Whether it is built from a folder that can change under the same version."""
+        return self in {SourceKind.DIRECTORY, SourceKind.EDITABLE, SourceKind.VIRTUAL}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A package's origin.
+
+    Attributes:
+        kind: which kind.
+        location: index address, repository address, URL, or path, as the lockfile says it
+            (credentials and all: never print it without `redact`).
+        commit: the locked commit of a git source; empty otherwise.
+        subdirectory: where in the repository or archive; empty at its root.
+        reference: what a git source was asked for with: ``rev=main``, ``tag=v1``, ``branch=dev``;
+            it says nothing of what is installed, `commit` does.
+    """
+
+    kind: SourceKind
+    location: str
+    commit: str = ""
+    subdirectory: str = ""
+    reference: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """Kind, location, commit, subdirectory: what two sources must share to be the same.
+
+        The reference, credentials, and the spelling of the location do not count.
+        """
+        return self.kind.value, _plain_location(self.location), self.commit, self.subdirectory
+
+
+def _plain_location(location: str) -> str:
+    try:
+        parts = urlsplit(location)
+    except ValueError:
+        return location
+    if not parts.netloc:
+        return posixpath.normpath(location.replace("\\", "/"))
+    host = parts.netloc.rpartition("@")[2].lower()
+    return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), parts.query, ""))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """A file that can be installed.
+
+    Attributes:
+        filename: its last path part, percent-decoded.
+        location: URL or path.
+        hash: ``sha256:…``; empty where the lockfile has none.
+        size: bytes; ``None`` where the lockfile does not say.
+        is_wheel: a wheel rather than a source distribution.
+    """
+
+    filename: str
+    location: str
+    hash: str = ""
+    size: int | None = None
+    is_wheel: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependency:
+    """An edge of the lock's own graph.
+
+    Attributes:
+        name: normalised.
+        version: set where the name alone is ambiguous in the lock.
+        source: likewise.
+        extras: of the target.
+        marker: PEP 508; empty where it always holds.
+    """
+
+    name: str
+    version: str | None = None
+    source: Source | None = None
+    extras: tuple[str, ...] = ()
+    marker: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockedPackage:
+    """One ``[[package]]``: name and version alone are no key, see `resolution_markers`.
+
+    Attributes:
+        name: normalised.
+        version: ``None`` where it is dynamic (the project's own, mostly).
+        source: its origin.
+        resolution_markers: the forks of the resolution it belongs to; empty: all.
+        dependencies: what it always needs.
+        optional_dependencies: by extra.
+        groups: by dependency group (its own, for a project).
+        artifacts: what can be installed, sdist first.
+        requirements: what it was asked for with, PEP 508 strings or tables rendered as such, where
+            the lockfile keeps them (the root packages and members); ``None`` where it does not.
+        provides_extras: names of its extras, where the lockfile says so.
+        line: one-based line of the file where it stands; 0 if not known. Not part of equality.
+    """
+
+    name: str
+    version: str | None
+    source: Source
+    resolution_markers: tuple[str, ...] = ()
+    dependencies: tuple[Dependency, ...] = ()
+    optional_dependencies: Mapping[str, tuple[Dependency, ...]] = field(default_factory=dict)
+    groups: Mapping[str, tuple[Dependency, ...]] = field(default_factory=dict)
+    artifacts: tuple[Artifact, ...] = ()
+    requirements: tuple[str, ...] | None = None
+    group_requirements: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    provides_extras: tuple[str, ...] = ()
+    line: int = field(default=0, compare=False)
+
+    @property
+    def is_root(self) -> bool:
+        """Whether it is the project itself: a local tree at the lockfile's own folder."""
+        return self.source.kind.is_local_tree and self.source.location in {".", "./", ""}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lock:
+    """What a lockfile pins.
+
+    Attributes:
+        format: ``uv.lock``…
+        path: how it was named when it was read.
+        schema: the file format's own version number.
+        revision: compatible additions of the format; 0 where there is none.
+        requires_python: a specifier set; empty where not said.
+        resolution_markers: the forks of the whole resolution.
+        supported_markers: the environments it was resolved for; empty: all.
+        required_markers: the environments for which wheels must exist.
+        conflicts: sets of extras and groups that exclude each other, each as ``package[extra]``
+            or ``package:group`` strings.
+        members: names of the workspace's members; empty for a single project.
+        manifest_groups: dependency groups of a workspace root that is no project.
+        manifest_requirements: what a script, or a root that is no project, asks for.
+        constraints: limits on versions that ask for nothing themselves.
+        overrides: requirements that replace what packages say of their own.
+        excludes: names that were kept out of the resolution.
+        build_constraints: limits on what builds may use.
+        dependency_metadata: metadata given by hand, a line a package: ``name==1.0: torch, ninja``.
+        options: settings of the resolver by dotted name, as text.
+        packages: in file order.
+        unknown_keys: dotted names of keys that were passed over.
+    """
+
+    format: str
+    path: str
+    schema: int
+    revision: int = 0
+    requires_python: str = ""
+    resolution_markers: tuple[str, ...] = ()
+    supported_markers: tuple[str, ...] = ()
+    required_markers: tuple[str, ...] = ()
+    conflicts: tuple[tuple[str, ...], ...] = ()
+    members: tuple[str, ...] = ()
+    manifest_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    manifest_requirements: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
+    excludes: tuple[str, ...] = ()
+    build_constraints: tuple[str, ...] = ()
+    dependency_metadata: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    packages: tuple[LockedPackage, ...] = ()
+    unknown_keys: tuple[str, ...] = ()
+
+    @property
+    def roots(self) -> tuple[LockedPackage, ...]:
+        """The packages that the lock was made for: the root project and the members."""
+        members = frozenset(self.members)
+        return tuple(p for p in self.packages if p.is_root or p.name in members)
+
+    @property
+    def local_trees(self) -> tuple[LockedPackage, ...]:
+        """The packages built from folders, whose code can change under one version."""
+        return tuple(p for p in self.packages if p.source.kind.is_local_tree)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What of a lockfile is installed, in uv's own terms.
+
+    Attributes:
+        extras: ``--extra``.
+        groups: ``--group``.
+        without_groups: ``--no-group``.
+        all_extras: ``--all-extras``.
+        all_groups: ``--all-groups``.
+        all_packages: ``--all-packages``: every member of the workspace.
+        package: ``--package``: one member instead of the root; empty: the root.
+        default_groups: the groups installed without being asked for (``tool.uv.default-groups``).
+    """
+
+    extras: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    without_groups: tuple[str, ...] = ()
+    all_extras: bool = False
+    all_groups: bool = False
+    all_packages: bool = False
+    package: str = ""
+    default_groups: tuple[str, ...] = ("dev",)
+
+    def as_uv_arguments(self) -> tuple[str, ...]:
+        """The options of ``uv sync`` that ask for this; default groups come from the project."""
+        arguments = [f"--extra={name}" for name in self.extras]
+        arguments += [f"--group={name}" for name in self.groups]
+        arguments += [f"--no-group={name}" for name in self.without_groups]
+        arguments += ["--all-extras"] * self.all_extras
+        arguments += ["--all-groups"] * self.all_groups
+        arguments += ["--all-packages"] * self.all_packages
+        if self.package:
+            arguments.append(f"--package={self.package}")
+        return tuple(arguments)

@@ -1,0 +1,1 @@
+"""One trial: an environment put in place, the smoke test run, a verdict."""

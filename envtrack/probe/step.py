@@ -1,0 +1,105 @@
+"""``python -m envtrack.probe.step SESSION TOP ACTION [COMMAND…]``: one step of a probe's script.
+
+Prints one word for the script: a number is the verdict, `ready` and `stale` say how to go on. An
+exit code other than 0 means that the rig failed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from envtrack.errors import EnvtrackError, RigFailed
+from envtrack.probe.bench import (
+    Bench,
+    finish,
+    read_notes,
+    read_output,
+    record_failure,
+    require_driver,
+    run_here,
+    tidy,
+)
+from envtrack.probe.bounded import LIFELINE
+from envtrack.probe.plan import SessionFiles, read_plan
+from envtrack.probe.store import Store
+from envtrack.probe.tree import Tree
+
+SCRATCH = "ENVTRACK_SCRATCH"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """0, or 4 if the rig failed."""
+    session, top, action, *command = arguments
+    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGHUP, _stop)
+    bench: Bench | None = None
+    try:
+        bench = _make_bench(SessionFiles(Path(session)), Path(top))
+        require_driver(bench)
+        print(_act(bench, action, command))
+    except EnvtrackError as error:
+        print(f"envtrack: {error.message}", file=sys.stderr)
+        if bench is not None and action != "end":
+            record_failure(bench, error.message)
+        return RigFailed.exit_code
+    return 0
+
+
+def _stop(number: int, _frame: FrameType | None) -> None:
+    # As an exception, so that the running command's process group is killed on the way out.
+    raise SystemExit(128 + number)
+
+
+def _make_bench(files: SessionFiles, top: Path) -> Bench:
+    scratch = os.environ.get(SCRATCH)
+    return Bench(
+        plan=read_plan(files),
+        files=files,
+        tree=Tree(top=top, environ=os.environ),
+        scratch=Path(scratch) if scratch else files.folder / "by-hand",
+        is_driven=LIFELINE in os.environ,
+        store=Store(files.store),
+    )
+
+
+def _act(bench: Bench, action: str, command: Sequence[str]) -> str:
+    match action:
+        case "install":
+            from envtrack.probe.install import install
+
+            return install(bench, command)
+        case "install-stale":
+            from envtrack.probe.install import install_stale
+
+            return install_stale(bench, command)
+        case "judge":
+            return _judge(bench, command)
+        case _:
+            # The probe was cut short.
+            tidy(bench, read_notes(bench))
+            return ""
+
+
+def _judge(bench: Bench, command: Sequence[str]) -> str:
+    """The number of the smoke test's verdict."""
+    from envtrack.probe.smoke import judge_smoke
+
+    notes, plan = read_notes(bench), bench.plan
+    ended = run_here(bench, notes, "smoke", command, plan.smoke_timeout_s)
+    judgement = judge_smoke(
+        ended,
+        command=plan.smoke,
+        output=read_output(notes.path / "smoke.log"),
+        timeout_is=plan.timeout_is,
+        timeout_s=plan.smoke_timeout_s,
+    )
+    return finish(bench, notes, judgement)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

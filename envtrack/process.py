@@ -1,0 +1,298 @@
+"""The one door to subprocesses: a limit, an explicit environment, both pipes drained.
+
+A child is started in a session of its own, so that a limit or Ctrl-C ends it with everything it
+started, and a Ctrl-C in the terminal reaches it only through us.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Self
+
+from envtrack.errors import CommandFailed, CommandTimedOut, RigFailed, ToolMissing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+# How long a grandchild that kept our pipe open may hold us up after the child itself has ended.
+_PIPE_GRACE_S = 1.0
+_TERM_GRACE_S = 5.0
+_LAST_LINES = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completed:
+    """A command that has ended.
+
+    Attributes:
+        command: the argument list.
+        code: the exit code; negative: killed by that signal.
+        stdout: bytes, whole.
+        stderr: bytes, whole.
+    """
+
+    command: tuple[str, ...]
+    code: int
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def text(self) -> str:
+        r"""Stdout as text; bytes that are no UTF-8 show as ``\xNN``."""
+        return self.stdout.decode("utf-8", "backslashreplace")
+
+    @property
+    def error_text(self) -> str:
+        """Stderr as text, likewise."""
+        return self.stderr.decode("utf-8", "backslashreplace")
+
+    @property
+    def line(self) -> str:
+        """Stdout without its final newline, in the file system's encoding: fit for one path."""
+        return os.fsdecode(self.stdout.removesuffix(b"\n"))
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """NUL-terminated fields of stdout, in the file system's encoding: fit for paths."""
+        return tuple(os.fsdecode(part) for part in self.stdout.split(b"\0") if part)
+
+
+def run(
+    command: Sequence[str],
+    *,
+    timeout_s: float,
+    env: Mapping[str, str],
+    cwd: Path | None = None,
+    stdin: bytes = b"",
+    check: bool = True,
+) -> Completed:
+    """The ended command.
+
+    Args:
+        command: argument list; never a shell's text.
+        timeout_s: seconds until the whole process group is killed.
+        env: the complete environment.
+        cwd: where to run.
+        stdin: what it reads.
+        check: whether an exit code other than 0 is an error.
+
+    Raises:
+        ToolMissing: there is no such program.
+        CommandFailed: it ended with another code than 0 and `check` is set.
+        CommandTimedOut: it did not end within `timeout_s`.
+    """
+    child = _start(command, env=env, cwd=cwd, stdin=subprocess.PIPE)
+    readers = [_Reader(child.stdout), _Reader(child.stderr)]
+    feeder = threading.Thread(target=_feed, args=(child, stdin), daemon=True)
+    feeder.start()
+    try:
+        code = child.wait(timeout=timeout_s)
+    except subprocess.TimeoutExpired as error:
+        kill_group(child.pid)
+        child.wait()
+        output = _last_lines(*(reader.finish() for reader in readers))
+        raise CommandTimedOut(tuple(command), timeout_s, output) from error
+    except BaseException:
+        kill_group(child.pid)
+        child.wait()
+        raise
+    stdout, stderr = (reader.finish() for reader in readers)
+    if check and code != 0:
+        raise CommandFailed(tuple(command), code, _last_lines(stdout, stderr))
+    return Completed(command=tuple(command), code=code, stdout=stdout, stderr=stderr)
+
+
+class Child:
+    """A long-running command whose output goes to a file; use as a context manager.
+
+    Leaving the block ends the command's whole process group if it still runs.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: Path,
+        output: Path,
+        keep_fds: Sequence[int] = (),
+    ) -> None:
+        with output.open("ab") as sink:
+            self._child = _start(
+                command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, sink=sink, keep_fds=keep_fds
+            )
+
+    def wait(self, timeout_s: float) -> int | None:
+        """The exit code, or ``None`` if it still runs after `timeout_s` seconds."""
+        try:
+            return self._child.wait(timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def stop(self) -> None:
+        """Ends the process group: first asked to, after some seconds made to."""
+        if self._child.poll() is None:
+            end_group(self._child)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def run_bounded(
+    command: Sequence[str],
+    *,
+    timeout_s: float,
+    env: Mapping[str, str],
+    cwd: Path,
+    output: IO[bytes] | None = None,
+    lifeline: int | None = None,
+    on_start: Callable[[int], None] = lambda _pid: None,
+) -> int | None:
+    """The exit code of a bounded command; ``None``: it passed its limit.
+
+    Args:
+        command: argument list.
+        timeout_s: seconds until its whole process group is killed.
+        env: the complete environment.
+        cwd: where to run.
+        output: where both its pipes go; ``None``: where our own go.
+        lifeline: a pipe's reading end; when the other side closes, the group is killed.
+        on_start: is told the process group's number.
+
+    Raises:
+        ToolMissing: there is no such program.
+        RigFailed: the other side of `lifeline` is gone.
+    """
+    child = _start(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, sink=output, is_piped=False)
+    deadline = time.monotonic() + timeout_s
+    try:
+        on_start(child.pid)
+        while True:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return child.wait(timeout=min(0.1, max(0.0, deadline - time.monotonic())))
+            if lifeline is not None and is_closed(lifeline):
+                raise RigFailed("the process that drives this search has ended")
+            if time.monotonic() >= deadline:
+                return None
+    finally:
+        # What the command left behind in its group must not reach into the next probe.
+        kill_group(child.pid)
+        child.wait()
+
+
+def is_closed(pipe: int) -> bool:
+    """Whether the writing side of a pipe is gone; nothing is ever written to a lifeline."""
+    os.set_blocking(pipe, False)
+    try:
+        return os.read(pipe, 1) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+def kill_group(group: int) -> None:
+    """Kills a process group that we started; one that is gone is no error."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def end_group(child: subprocess.Popen[bytes]) -> None:
+    """Asks a process group to end, and after some seconds makes it.
+
+    All of it gets that time, not only its leader: git ends at once, and leaves a shell and our own
+    step behind that still have to end what they had started themselves.
+    """
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGTERM)
+    deadline = time.monotonic() + _TERM_GRACE_S
+    while time.monotonic() < deadline and (child.poll() is None or _has_members(child.pid)):
+        time.sleep(0.02)
+    kill_group(child.pid)
+    child.wait()
+
+
+def _has_members(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _start(
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: Path | None,
+    stdin: int,
+    sink: IO[bytes] | None = None,
+    is_piped: bool = True,
+    keep_fds: Sequence[int] = (),
+) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE if sink is None and is_piped else sink
+    try:
+        return subprocess.Popen(
+            list(command),
+            env=dict(env),
+            cwd=cwd,
+            stdin=stdin,
+            stdout=pipe,
+            stderr=subprocess.PIPE if pipe == subprocess.PIPE else pipe,
+            start_new_session=True,
+            pass_fds=tuple(keep_fds),
+        )
+    except FileNotFoundError as error:
+        if cwd is not None and not cwd.is_dir():
+            raise RigFailed(f"{cwd}: this folder is gone") from error
+        raise ToolMissing(f"`{command[0]}` is not to be found on PATH") from error
+    except OSError as error:
+        raise RigFailed(f"`{command[0]}` can't be started: {error.strerror}") from error
+
+
+class _Reader:
+    """Drains one pipe in a thread of its own."""
+
+    def __init__(self, pipe: IO[bytes] | None) -> None:
+        self._pipe = pipe
+        self._parts: list[bytes] = []
+        self._thread = threading.Thread(target=self._drain, daemon=True)
+        self._thread.start()
+
+    def _drain(self) -> None:
+        if self._pipe is not None:
+            self._parts.extend(self._chunks(self._pipe))
+            self._pipe.close()
+
+    @staticmethod
+    def _chunks(pipe: IO[bytes]) -> Iterator[bytes]:
+        while chunk := os.read(pipe.fileno(), 65536):
+            yield chunk
+
+    def finish(self) -> bytes:
+        self._thread.join(timeout=_PIPE_GRACE_S)
+        return b"".join(self._parts)
+
+
+def _feed(child: subprocess.Popen[bytes], content: bytes) -> None:
+    if child.stdin is not None:
+        # A child that does not read what it is sent is its own affair.
+        with contextlib.suppress(BrokenPipeError, OSError):
+            child.stdin.write(content)
+        with contextlib.suppress(BrokenPipeError, OSError):
+            child.stdin.close()
+
+
+def _last_lines(*outputs: bytes) -> str:
+    text = b"\n".join(part for part in outputs if part).decode("utf-8", "backslashreplace")
+    return "\n".join(text.splitlines()[-_LAST_LINES:])

@@ -1,0 +1,1 @@
+"""Records: snapshots beside lockfiles, taken by hooks or by hand."""

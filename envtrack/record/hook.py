@@ -1,0 +1,136 @@
+"""What the hooks' shims start: ``python -P -m envtrack.record.hook pre-commit|post-commit``.
+
+Whatever goes wrong here, the commit goes on: one line says why there is no record.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from envtrack.errors import RigFailed, UsageProblem
+from envtrack.git.repository import open_repository
+from envtrack.git.staged import PLAIN_PATHSPECS
+from envtrack.record.commit import record_commit, square_index
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from envtrack.collect.interface import Machine
+    from envtrack.model.snapshot import LockfileRef, Snapshot
+    from envtrack.record.beside import TakesSnapshots
+
+BUDGET_S = 5.0
+HOOKS = ("pre-commit", "post-commit")
+
+# git 2.45: a hook that looks at an old record must not wait for a partial clone's server.
+_NO_SURPRISES = {**PLAIN_PATHSPECS, "GIT_NO_LAZY_FETCH": "1"}
+
+
+class WithinBudget:
+    """Takes snapshots, all of one commit within one limit.
+
+    In a thread and not with an alarm: a signal's handler only runs between two steps of the
+    interpreter, and what makes a look at a machine slow (a dead mount) is one step that never
+    ends. The thread is left behind; whoever ends the process ends it too.
+    """
+
+    def __init__(self, take: TakesSnapshots | None = None, *, budget_s: float = BUDGET_S) -> None:
+        self._take = take
+        self._budget_s = budget_s
+        self._deadline = time.monotonic() + budget_s
+
+    def __call__(
+        self, machine: Machine, *, name: str, lockfile: LockfileRef | None, now: datetime
+    ) -> Snapshot:
+        """What the machine looks like now.
+
+        Raises:
+            RigFailed: the limit is over.
+        """
+        taken: list[Snapshot | BaseException] = []
+
+        def work() -> None:
+            try:
+                taken.append(self._find_taker()(machine, name=name, lockfile=lockfile, now=now))
+            except BaseException as error:  # noqa: BLE001 - it is raised again outside the thread
+                taken.append(error)
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        thread.join(max(0.0, self._deadline - time.monotonic()))
+        if not taken:
+            raise RigFailed(f"it took longer than {self._budget_s:g} s")
+        if isinstance(taken[0], Exception):
+            raise taken[0]
+        if isinstance(taken[0], BaseException):  # an exit in the thread is none of the commit's
+            raise RigFailed(f"it ended with {taken[0]!r}") from taken[0]
+        return taken[0]
+
+    def _find_taker(self) -> TakesSnapshots:
+        if self._take is not None:
+            return self._take
+        from envtrack.collect.take import take_snapshot
+
+        return take_snapshot
+
+
+def main(arguments: Sequence[str], *, take: TakesSnapshots | None = None) -> int:
+    """Runs one hook; the exit code is 0 whatever happens.
+
+    Args:
+        arguments: ``pre-commit`` or ``post-commit``; what git passes on besides is passed over.
+        take: looks at the machine; `take_snapshot` if not given.
+    """
+    if os.environ.get("ENVTRACK_HOOK") == "off":
+        return 0
+    try:
+        problems = _run(arguments, {**os.environ, **_NO_SURPRISES}, take)
+    except KeyboardInterrupt:
+        problems = ("interrupted",)
+    except Exception as error:  # noqa: BLE001 - the boundary: no fault of ours stops a commit
+        problems = (str(error) or repr(error),)
+    if problems:
+        _warn(arguments, "; ".join(problems))
+    return 0
+
+
+def _run(
+    arguments: Sequence[str], environ: Mapping[str, str], take: TakesSnapshots | None
+) -> tuple[str, ...]:
+    name = arguments[0] if arguments else ""
+    if name not in HOOKS:
+        raise UsageProblem(f"there is no hook of ours called {name!r}")
+    # git starts its hooks at the top level of the working tree.
+    repository = open_repository(Path(), environ)
+    if name == "pre-commit":
+        return record_commit(repository, environ=environ, take=WithinBudget(take))
+    square_index(repository)
+    return ()
+
+
+def _warn(arguments: Sequence[str], why: str) -> None:
+    said = "no record of this machine was taken"
+    if tuple(arguments[:1]) == ("post-commit",):
+        said = "the index was not squared with the new record"
+    line = " ".join(f"envtrack: {said}: {why}".split())
+    print(line.encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
+
+
+def run(arguments: Sequence[str], *, take: TakesSnapshots | None = None) -> NoReturn:
+    """Runs one hook and ends the process, whatever may still be going on in it.
+
+    Not ``sys.exit``: a look at the machine that never ends must not hold up the commit.
+    """
+    code = main(arguments, take=take)
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    run(sys.argv[1:])

@@ -1,0 +1,173 @@
+"""What the hooks remember between two commits, in this working tree's git folder.
+
+Never part of a commit: which records are of our own making (only those may be replaced without
+asking), what the running commit was given, and what the configuration said.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from envtrack import __version__
+from envtrack.config.settings import Settings, read_settings
+from envtrack.errors import RigFailed
+from envtrack.files import write_whole
+from envtrack.git.staged import lockfile_pathspecs
+from envtrack.model.oid import Oid
+from envtrack.model.paths import CONFIG
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+# The shims in hooks/ know this folder and the first three names.
+_FOLDER = "envtrack/hook"
+_PENDING = "pending.json"
+_SEEN_CONFIG = "config.yaml"
+_PATHSPECS = "pathspecs"
+_SETTINGS = "settings.json"
+_WRITTEN = "written.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addition:
+    """One path that the hook changed in the commit that is being made.
+
+    Attributes:
+        path: from the top level.
+        blob: what it put there; ``None``: it took the path away.
+        base: what ``HEAD`` had there before the commit; ``None``: nothing.
+        former: what envtrack itself had written there before, in a commit or not.
+    """
+
+    path: str
+    blob: Oid | None
+    base: Oid | None
+    former: Oid | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """What pre-commit did, for the post-commit of the same commit.
+
+    Attributes:
+        head: the commit at which it happened; ``None``: there was none yet.
+        additions: what it changed.
+    """
+
+    head: Oid | None
+    additions: tuple[Addition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HookMemory:
+    """The folder in which the hooks of one working tree remember; it may be missing or broken.
+
+    Attributes:
+        git_dir: the working tree's own git folder, never the one that all share.
+    """
+
+    git_dir: Path
+
+    def read_settings(self, root: Path) -> Settings:
+        """The repository's settings, from what was remembered if the file is still the same.
+
+        Reading YAML and checking it takes longer than all the rest of a commit.
+
+        Raises:
+            EnvtrackError: the configuration has faults.
+        """
+        config = root / CONFIG
+        if not config.is_file():
+            return Settings()
+        raw = config.read_bytes()
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            if raw == (self._folder / _SEEN_CONFIG).read_bytes():
+                return _parse_settings(json.loads((self._folder / _SETTINGS).read_bytes()))
+        settings = read_settings(root)
+        # Without a memory every commit reads the configuration: slower, not wrong.
+        with contextlib.suppress(OSError, RigFailed):
+            self._remember_settings(settings, raw)
+        return settings
+
+    def _remember_settings(self, settings: Settings, raw: bytes) -> None:
+        # The copy is what makes the rest valid: first away, last in place.
+        (self._folder / _SEEN_CONFIG).unlink(missing_ok=True)
+        document = {
+            "envtrack": __version__,
+            "lockfiles": settings.lockfiles,
+            "machine": settings.machine,
+            "salt": settings.salt,
+        }
+        write_whole(self._folder / _SETTINGS, json.dumps(document))
+        lines = [f"{line}\n" for line in lockfile_pathspecs(settings.lockfiles)]
+        write_whole(self._folder / _PATHSPECS, "".join(lines).encode("utf-8", "surrogateescape"))
+        write_whole(self._folder / _SEEN_CONFIG, raw)
+
+    def read_written(self) -> Mapping[str, Oid | None]:
+        """The records that envtrack itself wrote last, by path; ``None``: it took one away."""
+        document = self._load(_WRITTEN)
+        with contextlib.suppress(ValueError, AttributeError, TypeError):
+            return {path: _parse_blob(blob) for path, blob in document.items()}
+        return {}
+
+    def add_written(self, records: Mapping[str, Oid | None]) -> None:
+        """Remembers that these are of our own making."""
+        known = {**self.read_written(), **records}
+        self._save(_WRITTEN, {path: _render_blob(blob) for path, blob in known.items()})
+
+    def read_pending(self) -> Pending | None:
+        """What pre-commit left, if it did."""
+        document = self._load(_PENDING)
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            rows = [(path, *map(_parse_blob, blobs)) for path, *blobs in document["additions"]]
+            return Pending(
+                head=_parse_blob(document["head"]),
+                additions=tuple(
+                    Addition(path=path, blob=blob, base=base, former=former)
+                    for path, blob, base, former in rows
+                ),
+            )
+        return None
+
+    def write_pending(self, pending: Pending) -> None:
+        """Leaves a note for post-commit."""
+        rows = [
+            (each.path, *map(_render_blob, (each.blob, each.base, each.former)))
+            for each in pending.additions
+        ]
+        self._save(_PENDING, {"head": _render_blob(pending.head), "additions": rows})
+
+    @property
+    def _folder(self) -> Path:
+        return self.git_dir / _FOLDER
+
+    def _load(self, name: str) -> Any:  # noqa: ANN401 - JSON
+        with contextlib.suppress(OSError, ValueError):
+            return json.loads((self._folder / name).read_bytes())
+        return {}
+
+    def _save(self, name: str, document: object) -> None:
+        # ASCII: a path that is no UTF-8 survives as an escape.
+        write_whole(self._folder / name, json.dumps(document))
+
+
+def _render_blob(blob: Oid | None) -> str | None:
+    return None if blob is None else blob.hex
+
+
+def _parse_blob(text: str | None) -> Oid | None:
+    return None if text is None else Oid(text)
+
+
+def _parse_settings(document: dict[str, Any]) -> Settings:
+    if document["envtrack"] != __version__:
+        raise ValueError("written by another envtrack")
+    return Settings(
+        lockfiles=tuple(document["lockfiles"]),
+        machine=document["machine"],
+        salt=document["salt"],
+    )

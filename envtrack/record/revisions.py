@@ -1,0 +1,152 @@
+"""What a revision holds: its lockfile, and the records beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from envtrack.compare.records import Part, Record
+from envtrack.errors import LockfileProblem
+from envtrack.lockfiles.interface import parse_lock
+from envtrack.model.oid import Oid
+from envtrack.model.paths import SNAPSHOTS, is_snapshot, snapshot_path
+from envtrack.model.snapshot import parse_snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from envtrack.git.repository import Repository
+    from envtrack.model.lock import Lock
+    from envtrack.model.snapshot import Snapshot
+
+_NO_TEXT = "not UTF-8"
+
+
+def read_revision(
+    repository: Repository, revision: str, *, lockfile: str, machine: str, name: str = ""
+) -> Record:
+    """A revision as something to be compared.
+
+    A record that is missing, or that was taken with another lockfile than the one beside it, is
+    the named state *not recorded here*: a note, never an error.
+
+    Args:
+        repository: where.
+        revision: anything that git takes for a commit.
+        lockfile: its path from the top level.
+        machine: whose record counts.
+        name: how people named it; by default the revision.
+
+    Raises:
+        UsageProblem: there is no such commit.
+        LockfileProblem: its lockfile can't be read.
+        SnapshotProblem: its record can't be read.
+    """
+    commit = repository.get_commit(revision)
+    shown = _name(name or revision, commit)
+    lock = read_lock_at(repository, commit, lockfile, name=name or revision)
+    snapshot = find_snapshot(repository, commit, lockfile=lockfile, machine=machine)
+    notes = []
+    if snapshot is None:
+        others = list_machines(repository, commit, lockfile)
+        notes.append(_say_missing(shown, revision, machine, others))
+    elif not is_beside(repository, commit, snapshot, lockfile):
+        said = f"the record there, of {snapshot.taken_at}, was taken with another {lockfile}"
+        notes.append(f"{shown}: not recorded here for {machine}: {said}")
+        snapshot = None
+    return Record(name=shown, lock=lock, snapshot=snapshot or Part.MISSING, notes=tuple(notes))
+
+
+def _name(name: str, commit: Oid) -> str:
+    is_hexadecimal = len(name) >= len("abcdef0") and commit.hex.startswith(name)
+    return commit.short if is_hexadecimal else f"{name} ({commit.short})"
+
+
+def _say_missing(shown: str, revision: str, machine: str, others: tuple[str, ...]) -> str:
+    said = f"{shown}: not recorded here for {machine}"
+    if not others:
+        return said
+    return f"{said}; recorded for {', '.join(others)} ({revision}@{others[0]})"
+
+
+def read_lock_at(repository: Repository, commit: Oid, lockfile: str, *, name: str) -> Lock | Part:
+    """What the lockfile of a commit pins.
+
+    Args:
+        repository: where.
+        commit: whose.
+        lockfile: its path from the top level.
+        name: how messages name the commit.
+
+    Raises:
+        LockfileProblem: it can't be read; says at which commit.
+    """
+    content = repository.read_file(commit, lockfile)
+    return Part.MISSING if content is None else parse_lock_bytes(content, lockfile, name=name)
+
+
+def parse_lock_bytes(content: bytes, path: str, *, name: str = "") -> Lock:
+    """What a lockfile's content pins; messages name it as ``name:path`` if it has a name."""
+    try:
+        return parse_lock(content.decode("utf-8-sig"), path=path)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise LockfileProblem(f"{name}:{path}" if name else path, line, _NO_TEXT) from error
+    except LockfileProblem as error:
+        if not name:
+            raise
+        where = f"{name}:{path}"
+        raise LockfileProblem(where, error.line, error.reason, hint=error.hint) from error
+
+
+def find_snapshot(
+    repository: Repository, commit: Oid, *, lockfile: str, machine: str
+) -> Snapshot | None:
+    """The record of a machine that a commit holds, whichever lockfile it was taken with.
+
+    Raises:
+        SnapshotProblem: it can't be read.
+    """
+    path = snapshot_path(machine, lockfile)
+    content = repository.read_file(commit, path)
+    if content is None:
+        return None
+    return parse_snapshot(content.decode("utf-8", "backslashreplace"), where=_at(commit, path))
+
+
+def _at(commit: Oid, path: str) -> str:
+    return f"{commit.short}:{path}"
+
+
+def is_beside(repository: Repository, commit: Oid, snapshot: Snapshot, lockfile: str) -> bool:
+    """Whether a record belongs to the lockfile that the commit holds."""
+    ref = snapshot.lockfile
+    return ref is None or ref.blob == repository.find_blob(commit, lockfile)
+
+
+def list_machines(repository: Repository, commit: Oid, lockfile: str) -> tuple[str, ...]:
+    """The machines of which a commit holds a record beside this lockfile, sorted."""
+    done = repository.git(
+        *("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit.hex, "--", f"{SNAPSHOTS}/")
+    )
+    tail = f"/{lockfile}.json"
+    paths = [path for path in done.fields if is_snapshot(path) and path.endswith(tail)]
+    names = (path.removeprefix(f"{SNAPSHOTS}/").removesuffix(tail) for path in paths)
+    return tuple(sorted(name for name in names if "/" not in name))
+
+
+def find_last_record(
+    repository: Repository, head: Oid, *, lockfile: str, machine: str
+) -> Oid | None:
+    """The newest commit up to `head` that holds a record of its own lockfile, or ``None``."""
+    candidates = [head, *_list_recorders(repository, head, snapshot_path(machine, lockfile))]
+    for commit in candidates:
+        snapshot = find_snapshot(repository, commit, lockfile=lockfile, machine=machine)
+        if snapshot is not None and is_beside(repository, commit, snapshot, lockfile):
+            return commit
+    return None
+
+
+def _list_recorders(repository: Repository, head: Oid, path: str) -> Iterator[Oid]:
+    """The commits that changed a record, newest first."""
+    done = repository.git("rev-list", "--date-order", head.hex, "--", f":(top,literal){path}")
+    return map(Oid, done.text.split())

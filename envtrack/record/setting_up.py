@@ -1,0 +1,77 @@
+"""The files that `init` writes; none that is there already is touched."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from typing import TYPE_CHECKING
+
+from envtrack.files import read_text, write_whole
+from envtrack.model.paths import CONFIG, FOLDER
+from envtrack.resources import find_resource
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+SMOKE_TEST = f"{FOLDER}/smoke.py"
+_COMMAND = f"python {SMOKE_TEST}"
+# The command runs in the folder of whichever lockfile is judged.
+_COMMAND_FROM_BELOW = f'python "$(git rev-parse --show-toplevel)/{SMOKE_TEST}"'
+_SALT_BYTES = 16
+# Lines that speak to our own checks and not to those of the project.
+_OWN_LINES = ("# ruff:", "# mypy:")
+
+
+def write_config(root: Path, lockfiles: Sequence[str], *, has_smoke: bool) -> tuple[str, bool]:
+    """The configuration's path from the top level, and whether it was written.
+
+    Args:
+        root: the repository's top level.
+        lockfiles: those that were found; named only as a comment, so that later ones count too.
+        has_smoke: whether the command of `write_smoke_test` goes into it.
+    """
+    if _is_there(root / CONFIG):
+        return CONFIG, False
+    template = read_text(find_resource("config.yaml"))
+    listed = [f"#   - {json.dumps(path, ensure_ascii=False)}" for path in lockfiles]
+    parts = {
+        "@LOCKFILES@": "\n".join(["# lockfiles:", *listed]),
+        "@SALT@": secrets.token_hex(_SALT_BYTES),
+        "@SMOKE@": _render_command(lockfiles, has_smoke=has_smoke),
+        "@FILES@": _render_files(has_smoke=has_smoke),
+    }
+    for mark, text in parts.items():
+        template = template.replace(mark, text)
+    write_whole(root / CONFIG, template)
+    return CONFIG, True
+
+
+def write_smoke_test(root: Path, kind: str) -> tuple[str, bool]:
+    """The smoke test's path from the top level, and whether it was written."""
+    if _is_there(root / SMOKE_TEST):
+        return SMOKE_TEST, False
+    lines = read_text(find_resource("smoke") / f"{kind}.py").splitlines(keepends=True)
+    kept = [line for line in lines if not line.startswith(_OWN_LINES)]
+    write_whole(root / SMOKE_TEST, "".join(kept))
+    return SMOKE_TEST, True
+
+
+def _is_there(path: Path) -> bool:
+    # A link that leads nowhere is there too: writing would replace it.
+    return path.exists() or path.is_symlink()
+
+
+def _render_command(lockfiles: Sequence[str], *, has_smoke: bool) -> str:
+    is_below = any("/" in path for path in lockfiles)
+    command = json.dumps(_COMMAND_FROM_BELOW) if is_below else _COMMAND
+    return f"smoke:\n  {'' if has_smoke else '# '}command: {command}"
+
+
+def _render_files(*, has_smoke: bool) -> str:
+    mark = "" if has_smoke else "# "
+    return (
+        "  # Files that the command needs, from the top level: taken from the working tree and\n"
+        "  # not from the commit that is judged, which may be older than they are.\n"
+        f"  {mark}files: [{SMOKE_TEST}]"
+    )

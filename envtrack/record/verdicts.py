@@ -1,0 +1,103 @@
+"""Verdicts as notes on commits, shared without rewriting history."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from envtrack.git.notes import append_note, read_all_notes
+from envtrack.git.staged import find_working_blob
+from envtrack.model.oid import Oid
+from envtrack.model.paths import FOLDER
+from envtrack.model.redact import redact_text
+from envtrack.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from envtrack.git.repository import Repository
+    from envtrack.model.verdict import Judgement
+
+SCHEMA = 1
+
+
+def record_verdict(
+    repository: Repository, judgement: Judgement, *, machine: str, lockfile: str, command: str
+) -> Oid | str:
+    """The commit on which the verdict now stands as a note, or why it stands on none.
+
+    It is said of HEAD, and only if the lockfile in the working tree is HEAD's. A rig that failed
+    says nothing of a commit. The line: ``{"schema", "kind": "verdict", "machine", "lockfile":
+    {"path", "blob"}, "verdict", "reason", "command", "is_clean", "taken_at"}``; ``is_clean`` is
+    whether no tracked file differed from HEAD, envtrack's own aside.
+    """
+    if judgement.verdict is Verdict.ABORTED:
+        return "the smoke test could not run, which says nothing about a commit"
+    head = repository.find_commit("HEAD")
+    if head is None:
+        return "there is no commit yet"
+    blob = find_working_blob(repository, lockfile)
+    if blob is None or blob != repository.find_blob(head, lockfile):
+        return f"{lockfile} is not the one of HEAD; commit it first"
+    entry: dict[str, Any] = {
+        "schema": SCHEMA,
+        "kind": "verdict",
+        "machine": machine,
+        "lockfile": {"path": lockfile, "blob": blob.hex},
+        "verdict": judgement.verdict,
+        "reason": redact_text(judgement.reason),
+        "command": redact_text(command),
+        "is_clean": _is_clean(repository),
+        "taken_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    append_note(repository, head, entry)
+    return head
+
+
+def find_newest_good(
+    repository: Repository, machine: str, lockfile: str, head: Oid, *, command: str = ""
+) -> Oid | None:
+    """The newest commit up to `head` whose last verdict on this machine is good, or ``None``.
+
+    Args:
+        repository: where.
+        machine: whose verdicts count.
+        lockfile: its path from the top level; the verdict must be of the very blob the commit has.
+        head: it and its ancestors are looked at.
+        command: only verdicts of this smoke test; empty: of any.
+
+    Cost: one ``rev-list``, then one git process a commit that has notes, newest first.
+    """
+    ancestors = repository.git("rev-list", "--date-order", head.hex).text.split()
+    for commit, entries in read_all_notes(repository, map(Oid, ancestors)):
+        verdicts = [
+            entry
+            for entry in entries
+            if _is_about(entry, machine, lockfile)
+            and (not command or entry.get("command") == redact_text(command))
+        ]
+        if verdicts and _is_good(verdicts[-1], repository.find_blob(commit, lockfile)):
+            return commit
+    return None
+
+
+def _is_about(entry: Mapping[str, Any], machine: str, lockfile: str) -> bool:
+    ref = entry.get("lockfile")
+    return (
+        entry.get("kind") == "verdict"
+        and entry.get("schema") == SCHEMA
+        and entry.get("machine") == machine
+        and isinstance(ref, dict)
+        and ref.get("path") == lockfile
+    )
+
+
+def _is_good(entry: Mapping[str, Any], blob: Oid | None) -> bool:
+    is_same = blob is not None and entry["lockfile"].get("blob") == blob.hex
+    return is_same and entry.get("verdict") == Verdict.GOOD and entry.get("is_clean") is True
+
+
+def _is_clean(repository: Repository) -> bool:
+    others = f":(top,exclude){FOLDER}"
+    done = repository.git("diff", "--quiet", "HEAD", "--", ":(top)", others, check=False)
+    return done.code == 0

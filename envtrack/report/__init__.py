@@ -1,0 +1,1 @@
+"""Values to text, Markdown and JSON; pure."""

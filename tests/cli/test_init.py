@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import pytest
+
+from envtrack.config.settings import Settings, read_settings
+from tests.cli.lab import Lab
+
+CONFIG = ".envtrack/config.yaml"
+
+
+def test_a_configuration_is_written_and_read(lab: Lab) -> None:
+    done = lab.run("init", "--yes")
+    assert (done.code, done.err) == (0, "")
+    assert (
+        done.out
+        == """\
+Lockfile found:
+  uv.lock
+Recorded beside it, one file a machine, with `envtrack snapshot --save`:
+  kernel and operating system, driver and GPUs, compilers, Python, the installed
+  packages and the environment variables that change behaviour. Secrets, user and host
+  names are left out.
+wrote .envtrack/config.yaml
+Next:
+  git add .envtrack uv.lock
+  git commit -m "Set up envtrack"
+  envtrack hooks install
+  envtrack snapshot --commit -m "First snapshot"
+"""
+    )
+    settings = read_settings(lab.repo.path)
+    assert len(settings.salt) == 32
+    assert settings == Settings(salt=settings.salt)
+
+
+def test_every_commented_key_of_the_template_is_a_known_one(lab: Lab) -> None:
+    lab.run("init", "--yes")
+    text = (lab.repo.path / CONFIG).read_text()
+    lines = []
+    for line in text.splitlines():
+        bare = line.lstrip()
+        is_key = (
+            bare.startswith("# ")
+            and ": " in bare
+            and bare[2:].split(":")[0]
+            in {
+                "machine",
+                "command",
+                "timeout",
+                "timeout-is",
+                "files",
+                "extras",
+                "groups",
+                "python",
+                "stale",
+                "package",
+            }
+        )
+        lines.append(line.replace("# ", "", 1) if is_key else line)
+    (lab.repo.path / CONFIG).write_text("\n".join(lines))
+    settings = read_settings(lab.repo.path)
+    assert settings.smoke.command == "python .envtrack/smoke.py"
+    assert settings.smoke.files == (".envtrack/smoke.py",)
+    assert settings.selection.package == "member"
+    assert settings.python == "3.12"
+
+
+@pytest.mark.parametrize("kind", ["torch", "jax", "numpy", "plain"])
+def test_a_smoke_test_is_written_and_configured(lab: Lab, kind: str) -> None:
+    done = lab.run("init", "--yes", "--smoke", kind)
+    assert "wrote .envtrack/smoke.py\n" in done.out
+    text = (lab.repo.path / ".envtrack/smoke.py").read_text()
+    assert text.startswith('"""The smoke test')
+    compile(text, "smoke.py", "exec")
+    smoke = read_settings(lab.repo.path).smoke
+    assert (smoke.command, smoke.files) == ("python .envtrack/smoke.py", (".envtrack/smoke.py",))
+
+
+def test_the_plain_smoke_test_passes_in_a_whole_environment(lab: Lab) -> None:
+    lab.sync()
+    lab.run("init", "--yes", "--smoke", "plain")
+    assert lab.run("smoke").code == 0
+
+
+def test_a_smoke_test_is_found_from_a_lockfile_below_the_top(empty_lab: Lab) -> None:
+    empty_lab.lock("wick", folder="services/api/")
+    empty_lab.repo.commit("one")
+    empty_lab.run("init", "--yes", "--smoke", "plain")
+    done = empty_lab.run("smoke", "-C", "services/api")
+    assert done.out.startswith("good: "), done.err
+
+
+def test_what_is_there_stays_as_it_is(lab: Lab) -> None:
+    lab.repo.write(CONFIG, "stale: frozen\n")
+    lab.repo.write(".envtrack/smoke.py", "mine\n")
+    done = lab.run("init", "--yes", "--smoke", "torch")
+    assert done.code == 0
+    assert f"{CONFIG} is there already and stays as it is\n" in done.out
+    assert (lab.repo.path / CONFIG).read_text() == "stale: frozen\n"
+    assert (lab.repo.path / ".envtrack/smoke.py").read_text() == "mine\n"
+
+
+def test_hooks_are_installed_when_asked_for(lab: Lab) -> None:
+    done = lab.run("init", "--yes", "--hooks")
+    assert done.code == 0
+    assert (lab.repo.path / ".git/hooks/pre-commit").is_file()
+    assert "envtrack hooks install" not in done.out
+
+
+def test_a_lockfile_that_git_does_not_know_yet_is_found(empty_lab: Lab) -> None:
+    empty_lab.lock("wick")
+    assert "  uv.lock\n" in empty_lab.run("init").out
+
+
+def test_no_lockfile_is_said(empty_lab: Lab) -> None:
+    done = empty_lab.run("init", "--yes")
+    assert done.code == 2
+    assert done.err.endswith("  `uv lock` makes one; then `envtrack init` again\n")
+    assert not (empty_lab.repo.path / ".envtrack").exists()
+
+
+def test_without_a_terminal_nothing_is_asked(lab: Lab) -> None:
+    done = lab.run("init")
+    assert done.code == 0
+    assert "Go on?" not in done.out
