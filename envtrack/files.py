@@ -114,16 +114,28 @@ def _take_lock(handle: int, *, wait_s: float, busy: str) -> None:
 
 
 def remove_tree(path: Path) -> None:
-    """Removes a folder of ours with all it holds, read-only ones included; a link only itself."""
-    if path.is_dir() and not path.is_symlink():
-        try:
-            shutil.rmtree(path)
-        except PermissionError:
-            # A package manager's cache (Go's, Bazel's) leaves folders without write permission.
-            make_writable(path)
-            shutil.rmtree(path)
-    elif path.is_symlink() or path.exists():
-        path.unlink(missing_ok=True)
+    """Removes a folder of ours with all it holds, read-only ones included; a link only itself.
+
+    Raises:
+        RigFailed: something in it can't be removed.
+    """
+    try:
+        if path.is_dir() and not path.is_symlink():
+            _remove_folder(path)
+        else:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise RigFailed(f"{path}: can't be removed: {error.strerror}") from error
+
+
+def _remove_folder(path: Path) -> None:
+    try:
+        shutil.rmtree(path)
+    except OSError:
+        # A package manager's cache (Go's, Bazel's) leaves folders without write permission; and a
+        # process that is just ending may have put one more file into a folder.
+        make_writable(path)
+        shutil.rmtree(path)
 
 
 def make_writable(root: Path) -> None:

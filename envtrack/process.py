@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _PIPE_GRACE_S = 1.0
 _TERM_GRACE_S = 5.0
 _LAST_LINES = 40
+_POLITE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +202,24 @@ def is_closed(pipe: int) -> bool:
         return True
 
 
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """A block that Ctrl-C, SIGTERM and SIGHUP do not cut short; they are obeyed at its end."""
+    held: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        # Python tells the main thread alone of signals.
+        yield
+        return
+    before = {number: signal.signal(number, lambda n, _: held.append(n)) for number in _POLITE}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in dict.fromkeys(held):
+            signal.raise_signal(number)
+
+
 def kill_group(group: int) -> None:
     """Kills a process group that we started; one that is gone is no error."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -216,10 +235,13 @@ def end_group(child: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGTERM)
     deadline = time.monotonic() + _TERM_GRACE_S
-    while time.monotonic() < deadline and (child.poll() is None or _has_members(child.pid)):
-        time.sleep(0.02)
-    kill_group(child.pid)
-    child.wait()
+    try:
+        while time.monotonic() < deadline and (child.poll() is None or _has_members(child.pid)):
+            time.sleep(0.02)
+    finally:
+        # Also at a second Ctrl-C.
+        kill_group(child.pid)
+        child.wait()
 
 
 def _has_members(group: int) -> bool:

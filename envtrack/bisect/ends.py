@@ -78,8 +78,11 @@ def find_environment_paths(
     as they lie in the repository.
     """
     folder = posixpath.dirname(lockfile)
-    names = ("pyproject.toml", "uv.toml", ".python-version")
+    names = ("pyproject.toml", "uv.toml", ".python-version", ".python-versions")
     wanted = {posixpath.join(folder, name) for name in names}
+    # uv looks for these two in the folders above as well.
+    above = [folder[:end] for end, sign in enumerate(folder) if sign == "/"] + [""]
+    wanted |= {posixpath.join(place, name) for place in above for name in names[-2:]}
     for commit in (good, bad):
         for member in _local_folders(_read_lock(repository, commit, lockfile)):
             wanted.add(posixpath.normpath(posixpath.join(folder, member, "pyproject.toml")))

@@ -29,7 +29,7 @@ from envtrack.probe.plan import Plan, SessionFiles
 from envtrack.probe.step import SCRATCH
 from envtrack.probe.store import Store
 from envtrack.probe.tree import Tree
-from envtrack.process import Child
+from envtrack.process import Child, undisturbed
 
 _POLL_S = 0.1
 # How long an earlier run's processes may take to notice that their driver is gone.
@@ -43,12 +43,15 @@ class GitEnd:
     """How ``git bisect`` ended, by its own log.
 
     Attributes:
-        first_bad: the first bad commit, if it found one.
-        possible: the commits among which it is, if the others had to be skipped.
+        first_bad: the first bad commit, if it found one. If not, then either some commits had to
+            be skipped, or all that it was to look at were good.
+        earliest_bad: the earliest commit that is known to be bad.
+        has_skipped: some commits had to be skipped.
     """
 
     first_bad: Oid | None
-    possible: tuple[Oid, ...]
+    earliest_bad: Oid
+    has_skipped: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,13 +104,21 @@ class Rig:
         self.tree.git("checkout", "--quiet", "--force", "--detach", bad.hex)
         ends = (bad.hex, *(good.hex for good in goods))
         self.tree.git("--literal-pathspecs", "bisect", "start", *ends, *separator)
-        if self._read_log().first_bad is None:
+        if self._read_end().first_bad is None:
             command = "core.hooksPath=/dev/null", "--literal-pathspecs", "bisect", "run"
             self._run("git", "-c", *command, str(self.files.script))
-        ended = self._read_log()
-        if ended.first_bad is None and not ended.possible:
+        ended = self._read_end()
+        if ended.first_bad is None and not ended.has_skipped and self._has_candidates(paths):
             raise self.failure()
         return ended
+
+    def _has_candidates(self, paths: tuple[str, ...]) -> bool:
+        # Without any git ends in 4 and a guess: "Maybe you started with bad path arguments?"
+        goods = self.tree.git("for-each-ref", "--format=^%(objectname)", "refs/bisect/good-*")
+        left = self.tree.git(
+            "rev-list", "--max-count=1", "refs/bisect/bad", *goods.text.split(), "--", *paths
+        )
+        return bool(left.text.strip())
 
     def steps_left(self) -> int | None:
         """How many steps are left by git's own estimate; ``None`` outside a search."""
@@ -150,17 +161,17 @@ class Rig:
         self.watcher(self)
         return code
 
-    def _read_log(self) -> GitEnd:
+    def _read_end(self) -> GitEnd:
         where = self.tree.git("rev-parse", "--path-format=absolute", "--git-path", "BISECT_LOG")
         path = Path(where.line)
         text = path.read_text("utf-8", "backslashreplace") if path.exists() else ""
         if text:
             self.files.bisect_log.write_text(text, "utf-8")
         first = re.findall(r"^# first bad commit: \[(\w+)\]", text, re.MULTILINE)
-        possible = re.findall(r"^# possible first bad commit: \[(\w+)\]", text, re.MULTILINE)
         return GitEnd(
             first_bad=Oid(first[-1]) if first else None,
-            possible=tuple(Oid(name) for name in possible),
+            earliest_bad=Oid(self.tree.git("rev-parse", "--verify", "refs/bisect/bad").line),
+            has_skipped="\n# possible first bad commit: " in text,
         )
 
 
@@ -175,20 +186,26 @@ def open_rig(
     """
     busy = f"session {plan.id} is running in another process"
     wait_s = _WAIT_FOR_EARLIER_S if files.worktree.exists() else 0.0
-    with lock_file(files.lock, wait_s=wait_s, busy=busy) as lock, _lifeline() as lifeline:
+    with (
+        # Held by the driver alone, so that a run that goes on elsewhere is told at once from what
+        # a killed one has left behind.
+        lock_file(files.driver_lock, wait_s=0, busy=busy),
+        lock_file(files.lock, wait_s=wait_s, busy=busy) as lock,
+        _lifeline() as lifeline,
+    ):
         end_leftovers(files.logs)
         store = Store(files.store)
         store.forget_unfinished(plan.id)
         earlier = find_worktree(repository, files.worktree)
         if earlier is not None:
-            remove_worktree(repository, earlier, marker=files.worktree)
-        worktree = _make_worktree(repository, plan, files)
-        environ = {
-            **without_git(repository.environ),
-            LIFELINE: str(lifeline),
-            SCRATCH: str(worktree.folder),
-        }
+            remove_worktree(earlier, marker=files.worktree)
         try:
+            worktree = _make_worktree(repository, plan, files)
+            environ = {
+                **without_git(repository.environ),
+                LIFELINE: str(lifeline),
+                SCRATCH: str(worktree.folder),
+            }
             yield Rig(
                 plan=plan,
                 files=files,
@@ -199,8 +216,17 @@ def open_rig(
                 watcher=watcher,
             )
         finally:
-            if not plan.keep:
-                remove_worktree(repository, worktree, marker=files.worktree)
+            _clear_away(repository, plan, files)
+
+
+def _clear_away(repository: Repository, plan: Plan, files: SessionFiles) -> None:
+    """Ends what may still run in the worktree, and removes it."""
+    with undisturbed():
+        end_leftovers(files.logs)
+        # By its marker: an interruption can come before the worktree has a name here.
+        worktree = find_worktree(repository, files.worktree)
+        if worktree is not None and not plan.keep:
+            remove_worktree(worktree, marker=files.worktree)
 
 
 def _make_worktree(repository: Repository, plan: Plan, files: SessionFiles) -> Worktree:

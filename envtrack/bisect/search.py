@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from envtrack.bisect.rig import Rig
 from envtrack.git.repository import Repository
@@ -26,7 +26,7 @@ class Found:
     """
 
     outcome: Outcome
-    candidates: int
+    candidates: int = 0
     first_bad: Oid | None = None
     predecessor: Oid | None = None
     possible: tuple[Oid, ...] = ()
@@ -48,17 +48,8 @@ def search(rig: Rig, repository: Repository) -> Found:
         outcome = _judge_ends(ends)
         if outcome is not None:
             return Found(outcome=outcome, candidates=len(commits), ends=ends)
-    if not commits:
-        return _search_code(rig, repository, bad, ends=ends, candidates=0)
-    ended = rig.search(bad, (good,), rig.plan.paths)
-    if ended.first_bad is None:
-        return Found(
-            outcome=Outcome.SEVERAL,
-            candidates=len(commits),
-            possible=tuple(c for c in (*commits, bad) if c in ended.possible),
-            ends=ends,
-        )
-    return _confirm(rig, repository, ended.first_bad, ends=ends, candidates=len(commits))
+    found = _find(rig, repository, bad, has_lock_commits=bool(commits))
+    return replace(found, candidates=len(commits or repository.list_commits(good, bad)), ends=ends)
 
 
 def _probe_ends(rig: Rig, good: Oid, bad: Oid) -> tuple[Observation, ...]:
@@ -83,80 +74,95 @@ def _verdict(observation: Observation) -> Verdict:
     return observation.judgement.verdict
 
 
-def _confirm(
-    rig: Rig,
-    repository: Repository,
-    first_bad: Oid,
-    *,
-    ends: tuple[Observation, ...],
-    candidates: int,
-) -> Found:
-    """Looks at the parents of the commit that git names.
+def _find(rig: Rig, repository: Repository, bad: Oid, *, has_lock_commits: bool) -> Found:
+    """The first bad commit at or below `bad`.
 
-    git looked at commits of the lockfile only: between it and the last good one there may be
-    commits that changed the code, and the culprit may be one of those.
+    git looks at commits of the lockfile first. Between the one it names and the last good one there
+    may be commits that changed the code, and the culprit may be one of those, or one that came
+    after all commits of the lockfile.
     """
-    parents = repository.read_commit(first_bad).parents
-    good = Oid(rig.plan.good)
-    for parent in parents:
-        if parent == good:
-            continue
-        verdict = _verdict(rig.probe(parent))
-        if verdict is Verdict.BAD:
-            return _search_code(rig, repository, parent, ends=ends, candidates=candidates)
-        if verdict is not Verdict.GOOD:
-            goods = _known_goods(rig, repository, first_bad)
-            between = _between(repository, first_bad, goods)
-            return Found(
-                outcome=Outcome.SEVERAL, candidates=candidates, possible=between, ends=ends
-            )
-    return Found(
-        outcome=Outcome.FOUND,
-        candidates=candidates,
-        first_bad=first_bad,
-        predecessor=parents[0] if parents else None,
-        ends=ends,
-        in_code=not _touches(repository, first_bad, rig.plan.paths),
-    )
+    if not has_lock_commits:
+        return _search_code(rig, repository, bad)
+    ended = rig.search(bad, (Oid(rig.plan.good),), rig.plan.paths)
+    if ended.first_bad is not None:
+        return _look_below(rig, repository, ended.first_bad, (ended.first_bad,))
+    if not ended.has_skipped:
+        return _search_code(rig, repository, bad)
+    left = _between(rig, repository, ended.earliest_bad, rig.plan.paths)
+    return _look_below(rig, repository, ended.earliest_bad, (*left[:1], ended.earliest_bad))
 
 
-def _search_code(
-    rig: Rig,
-    repository: Repository,
-    bad: Oid,
-    *,
-    ends: tuple[Observation, ...],
-    candidates: int,
-) -> Found:
+def _look_below(rig: Rig, repository: Repository, bad: Oid, above: tuple[Oid, ...]) -> Found:
+    """The first bad commit at or below `bad`, after a look at the parents of some commits.
+
+    Args:
+        rig: the rig.
+        repository: whose.
+        bad: the earliest commit of the lockfile that is known to be bad.
+        above: the commits whose parents may tell more.
+    """
+    for commit in above:
+        for parent in repository.read_commit(commit).parents:
+            if _is_taken_for_good(rig, repository, parent):
+                continue
+            if _verdict(rig.probe(parent)) is Verdict.BAD:
+                return _search_code(rig, repository, parent)
+    return _conclude(rig, repository, bad)
+
+
+def _search_code(rig: Rig, repository: Repository, bad: Oid) -> Found:
     """Searches all commits below `bad`, whatever they change."""
-    ended = rig.search(bad, _known_goods(rig, repository, bad), ())
-    if ended.first_bad is None:
-        order = repository.list_commits(Oid(rig.plan.good), bad)
-        possible = tuple(c for c in order if c in ended.possible)
-        return Found(outcome=Outcome.SEVERAL, candidates=candidates, possible=possible, ends=ends)
-    parents = repository.read_commit(ended.first_bad).parents
+    goods = _known_goods(rig, repository, bad)
+    if not goods:
+        # A branch that was begun before the good end, and merged after it.
+        base = repository.find_merge_base(Oid(rig.plan.good), bad)
+        if base is None or _verdict(rig.probe(base)) is not Verdict.GOOD:
+            return _conclude(rig, repository, bad)
+        goods = (base,)
+    return _conclude(rig, repository, rig.search(bad, goods, ()).earliest_bad)
+
+
+def _conclude(rig: Rig, repository: Repository, bad: Oid) -> Found:
+    """What is left at or below a bad commit, of all commits: one, or several."""
+    left = _between(rig, repository, bad)
+    if len(left) != 1:
+        return Found(outcome=Outcome.SEVERAL, possible=left)
+    parents = repository.read_commit(bad).parents
     return Found(
         outcome=Outcome.FOUND,
-        candidates=candidates,
-        first_bad=ended.first_bad,
+        first_bad=bad,
         predecessor=parents[0] if parents else None,
-        ends=ends,
-        in_code=not _touches(repository, ended.first_bad, rig.plan.paths),
+        in_code=not _touches(repository, bad, rig.plan.paths),
     )
+
+
+def _goods(rig: Rig) -> set[Oid]:
+    """The good end and every commit that was found good."""
+    seen = rig.store.list(rig.plan.id)
+    found = {s.commit for s in seen if s.judgement and s.judgement.verdict is Verdict.GOOD}
+    return found | {Oid(rig.plan.good)}
 
 
 def _known_goods(rig: Rig, repository: Repository, below: Oid) -> tuple[Oid, ...]:
-    """The good end and every commit below `below` that was found good."""
-    goods = {Oid(rig.plan.good)}
-    for observation in rig.store.list(rig.plan.id):
-        if observation.judgement and observation.judgement.verdict is Verdict.GOOD:
-            goods.add(observation.commit)
-    return tuple(sorted(c for c in goods if c != below and repository.is_ancestor(c, below)))
+    """Those of them that are below a commit."""
+    goods = _goods(rig) - {below}
+    return tuple(sorted(good for good in goods if repository.is_ancestor(good, below)))
 
 
-def _between(repository: Repository, bad: Oid, goods: tuple[Oid, ...]) -> tuple[Oid, ...]:
-    excluded = [f"^{good.hex}" for good in goods]
-    done = repository.git("rev-list", "--reverse", "--topo-order", bad.hex, *excluded, "--")
+def _is_taken_for_good(rig: Rig, repository: Repository, commit: Oid) -> bool:
+    """Whether git takes it for good: it is an ancestor of a good one, maybe on another branch."""
+    return any(repository.is_ancestor(commit, good) for good in _goods(rig))
+
+
+def _between(
+    rig: Rig, repository: Repository, bad: Oid, paths: tuple[str, ...] = ()
+) -> tuple[Oid, ...]:
+    """The commits of which one is the first bad one, oldest first; those on `paths` if given."""
+    goods = sorted(good for good in _goods(rig) if good != bad)
+    done = repository.git(
+        "--literal-pathspecs", "rev-list", "--reverse", "--topo-order",
+        bad.hex, *(f"^{good.hex}" for good in goods), "--", *paths,
+    )  # fmt: skip
     return tuple(Oid(line) for line in done.text.split())
 
 

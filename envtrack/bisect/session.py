@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -83,8 +84,9 @@ def make_session(repository: Repository, wish: Wish, *, now: datetime) -> Sessio
     files = SessionFiles(sessions_folder(repository) / name)
     _require_writable(repository)
     keep_smoke_files(kept, files.smoke_files)
-    write_whole(files.smoke, plan.smoke + "\n")
-    write_whole(files.script, render_script(plan, files), mode=0o755)
+    # A path, or a command with one in it, need not be UTF-8.
+    write_whole(files.smoke, os.fsencode(plan.smoke + "\n"))
+    write_whole(files.script, os.fsencode(render_script(plan, files)), mode=0o755)
     write_plan(files, plan)
     return files
 
@@ -161,7 +163,7 @@ def clean_up_after_others(repository: Repository) -> None:
             continue
         try:
             with lock_file(files.lock, wait_s=0, busy="running"):
-                remove_worktree(repository, worktree, marker=files.worktree)
+                remove_worktree(worktree, marker=files.worktree)
         except RigFailed:
             continue
 

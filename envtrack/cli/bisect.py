@@ -154,11 +154,12 @@ def start(
     selection = _choose_selection(
         context, extra or (), group or (), (all_extras, all_groups, all_packages)
     )
+    command = smoke or context.settings.smoke.command
     wish = Wish(
-        good=good or _newest_good(context),
+        good=good or _newest_good(context, bad, command),
         bad=bad,
         lockfile=context.bench.lockfile,
-        smoke=smoke or context.settings.smoke.command,
+        smoke=command,
         smoke_from=smoke_from or "",
         listed_files=context.settings.smoke.files,
         settings=_make_plan(
@@ -229,17 +230,28 @@ def _make_plan(context: Context, *, timeout: str | None, **values: Any) -> "Plan
     )
 
 
-def _newest_good(context: Context) -> str:
+def _newest_good(context: Context, bad: str, smoke: str) -> str:
+    """The newest good commit below the bad end: of this smoke test, or else of any."""
     from envtrack.record.verdicts import find_newest_good
 
-    bench = context.bench
-    head = context.repository.get_commit("HEAD")
-    found = find_newest_good(context.repository, bench.machine, bench.lockfile, head)
+    repository, bench = context.repository, context.bench
+    end = repository.get_commit(bad)
+    found = None
+    for command in dict.fromkeys((smoke, "")):
+        found = found or find_newest_good(
+            repository, bench.machine, bench.lockfile, end, command=command
+        )
     if found is None:
         raise UsageProblem(
-            "no commit of this branch has a recorded good verdict",
+            f"no commit up to `{bad}` has a recorded good verdict",
             hint="name a revision that works: `envtrack bisect GOOD`; `envtrack smoke` records "
             "verdicts",
+        )
+    if found == end:
+        raise UsageProblem(
+            f"`{bad}` itself has a recorded good verdict on {bench.machine}: if it fails now, "
+            "something below the lockfile has changed",
+            hint="`envtrack diff` compares the record with this machine; or name a good revision",
         )
     return found.hex
 

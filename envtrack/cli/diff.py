@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from envtrack.model.comparison import Comparison
 
 
+# Longer than other functions: each option is a parameter.
 def diff(
     before: Annotated[
         str | None,

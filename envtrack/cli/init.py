@@ -15,8 +15,8 @@ from envtrack.report.plain import show_plain
 
 _RECORDED = """\
   kernel and operating system, driver and GPUs, compilers, Python, the installed
-  packages and the environment variables that change behaviour. Secrets, user and host
-  names are left out."""
+  packages and the environment variables that change behaviour. Secrets, and the
+  names of users and hosts, are left out."""
 
 
 class SmokeKind(StrEnum):

@@ -17,6 +17,7 @@ from envtrack.cli.options import (
 )
 from envtrack.cli.output import Colour, Format, Output, Rendering, put_out, say
 from envtrack.errors import UsageProblem
+from envtrack.model.oid import Oid
 from envtrack.model.verdict import Judgement, Verdict
 
 _EXIT_CODES = {
@@ -29,6 +30,7 @@ _EXIT_CODES = {
 _STYLES = {Verdict.GOOD: "bold green", Verdict.BAD: "bold red"}
 
 
+# Longer than other functions: each option is a parameter.
 def smoke(
     words: Annotated[
         list[str] | None,
@@ -72,8 +74,9 @@ def smoke(
     """
     context = open_context(Place(directory=directory, lockfile=lockfile))
     text = _choose_command(words or [], command, context)
+    head = context.repository.find_commit("HEAD")
     judgement = _judge(context, text, timeout)
-    note = "" if no_record else _record(context, judgement, text)
+    note = "" if no_record else _record(context, judgement, text, head)
     _put_out(judgement, text, note, Output(format=form, path=output, colour=color))
     raise typer.Exit(_EXIT_CODES[judgement.verdict])
 
@@ -114,7 +117,7 @@ def _show(text: str) -> None:
     sys.stderr.flush()
 
 
-def _record(context: Context, judgement: Judgement, command: str) -> str:
+def _record(context: Context, judgement: Judgement, command: str, head: Oid | None) -> str:
     """The short name of the commit that carries the verdict; empty where none does."""
     from envtrack.compare.records import list_misfits, say_misfits
     from envtrack.record.operands import read_now
@@ -129,6 +132,7 @@ def _record(context: Context, judgement: Judgement, command: str) -> str:
     done = record_verdict(
         context.repository,
         judgement,
+        head=head,
         machine=context.bench.here,
         lockfile=context.bench.lockfile,
         command=command,

@@ -18,6 +18,7 @@ from envtrack.cli.show import put_out_snapshot
 from envtrack.errors import UsageProblem
 
 
+# Longer than other functions: each option is a parameter.
 def snapshot(
     *,
     save: Annotated[

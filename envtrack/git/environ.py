@@ -33,4 +33,16 @@ def without_git(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if not name.startswith("GIT_")}
 
 
+PLAIN = (
+    "-c", "core.hooksPath=/dev/null",
+    "-c", "core.sparseCheckout=false",
+    "-c", "core.fsmonitor=false",
+    "-c", "submodule.recurse=false",
+)  # fmt: skip
+"""What git is told in a tree of ours, whatever the user has configured for his own.
+
+No hooks; the whole commit, though `git worktree add` copies the user's sparse checkout; no daemon
+that outlives the tree; submodules only as we bring them.
+"""
+
 _QUIET = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat"}

@@ -129,7 +129,7 @@ def _refuse_outside(folder: HooksFolder) -> UsageProblem:
 
 def _require_way_aside(path: Path) -> None:
     """Makes sure that whatever stands at a hook's place can be moved aside and loses nothing."""
-    legacy = legacy_name(path)
+    legacy = get_legacy_path(path)
     if path.is_dir():
         raise UsageProblem(f"{path} is a folder, no hook: nothing was installed")
     if not os.path.lexists(path) or is_ours(path) or not os.path.lexists(legacy):
@@ -144,7 +144,7 @@ def _require_way_aside(path: Path) -> None:
 
 def _install_one(path: Path, interpreter: str) -> HookChange:
     shim = render_shim(path.name, interpreter)
-    legacy = legacy_name(path)
+    legacy = get_legacy_path(path)
     action = HookAction.INSTALLED
     if is_ours(path):
         if path.read_bytes() == shim and is_executable(path):
@@ -185,7 +185,7 @@ def uninstall_hooks(repository: Repository) -> tuple[HookChange, ...]:
 
 
 def _uninstall_one(path: Path) -> HookChange:
-    legacy = legacy_name(path)
+    legacy = get_legacy_path(path)
     has_legacy = os.path.lexists(legacy)
     was_moved = _remove_moved(path)
     if os.path.lexists(path) and not is_ours(path):
@@ -235,7 +235,7 @@ def is_ours(path: Path) -> bool:
     return any(f"# {each} ".encode() in head for each in IDS)
 
 
-def legacy_name(path: Path) -> Path:
+def get_legacy_path(path: Path) -> Path:
     """Where the hook that stood at a place before is kept."""
     return path.with_name(path.name + LEGACY_SUFFIX)
 

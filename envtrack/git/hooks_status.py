@@ -16,9 +16,9 @@ from envtrack.git.hooks import (
     HooksFolder,
     find_hooks_folder,
     find_moved,
+    get_legacy_path,
     is_executable,
     is_ours,
-    legacy_name,
 )
 from envtrack.process import run
 
@@ -69,7 +69,7 @@ def read_hooks_status(repository: Repository) -> tuple[HookStatus, ...]:
 
 
 def _read_one(folder: HooksFolder, path: Path, repository: Repository) -> HookStatus:
-    legacy = legacy_name(path)
+    legacy = get_legacy_path(path)
     remark = ""
     if not os.path.lexists(path):
         state = HookState.MISSING

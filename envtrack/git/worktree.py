@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tempfile
 from collections.abc import Mapping
@@ -10,10 +11,10 @@ from pathlib import Path
 
 from envtrack.errors import CommandFailed, RigFailed
 from envtrack.files import remove_tree, write_whole
-from envtrack.git.environ import elsewhere
+from envtrack.git.environ import PLAIN, elsewhere
 from envtrack.git.repository import Repository
 from envtrack.model.oid import Oid
-from envtrack.process import run
+from envtrack.process import run, undisturbed
 
 _TIMEOUT_S = 1800.0
 
@@ -40,7 +41,9 @@ def cache_folder(environ: Mapping[str, str], away_from: Path) -> Path:
         RigFailed: the repository holds both the cache and the temporary folder.
     """
     home = Path(environ.get("HOME") or Path.home())
-    wanted = Path(environ.get("XDG_CACHE_HOME") or home / ".cache") / "envtrack"
+    named = Path(environ.get("XDG_CACHE_HOME") or "")
+    # A relative path is to be ignored, says the XDG base directory specification.
+    wanted = (named if named.is_absolute() else home / ".cache") / "envtrack"
     for folder in (wanted, Path(tempfile.gettempdir()) / "envtrack"):
         # A home folder that is a repository itself (dotfiles) holds its own cache.
         if not folder.resolve().is_relative_to(away_from.resolve()):
@@ -77,8 +80,12 @@ def add_worktree(
     try:
         _git(repository, "worktree", "add", "--detach", "--quiet", str(tree), commit.hex)
     except CommandFailed as error:
-        remove_worktree(repository, made, marker=marker)
+        remove_worktree(made, marker=marker)
         raise RigFailed(f"no worktree can be made: {_last(error.output)}") from error
+    except BaseException:
+        # Ctrl-C in a checkout that takes its time.
+        remove_worktree(made, marker=marker)
+        raise
     return made
 
 
@@ -94,33 +101,28 @@ def find_worktree(repository: Repository, marker: Path) -> Worktree | None:
     )
 
 
-def remove_worktree(repository: Repository, worktree: Worktree, *, marker: Path) -> None:
+def remove_worktree(worktree: Worktree, *, marker: Path) -> None:
     """Removes a worktree with all that belongs to it; one that is half there too.
 
-    Not by ``git worktree prune``: that would also forget the user's own worktrees on a disk that
-    happens not to be mounted.
+    Not by ``git worktree remove``, which refuses a tree with submodules, nor by ``git worktree
+    prune``: that would also forget the user's own worktrees on a disk that is not mounted.
+
+    Raises:
+        RigFailed: something of it can't be removed.
     """
-    if worktree.tree.exists():
-        done = run(
-            ("git", "worktree", "remove", "--force", "--force", str(worktree.tree)),
-            timeout_s=_TIMEOUT_S,
-            env=elsewhere(repository.environ),
-            cwd=repository.root,
-            check=False,
-        )
-        if done.code != 0:
-            remove_tree(worktree.tree)
-    remove_tree(worktree.folder)
-    if worktree.admin.is_dir():
+    with undisturbed():
+        remove_tree(worktree.folder)
         remove_tree(worktree.admin)
-        if not any(worktree.admin.parent.iterdir()):
+        # Where it was the only one; another search may be about to make one, or to do the same.
+        with contextlib.suppress(OSError):
             worktree.admin.parent.rmdir()
-    marker.unlink(missing_ok=True)
+        marker.unlink(missing_ok=True)
 
 
 def _git(repository: Repository, *arguments: str) -> None:
+    # By name: a repository that is only found by GIT_DIR is no longer found without it.
     run(
-        ("git", "-c", "core.hooksPath=/dev/null", *arguments),
+        ("git", f"--git-dir={repository.git_dir}", *PLAIN, *arguments),
         timeout_s=_TIMEOUT_S,
         env=elsewhere(repository.environ),
         cwd=repository.root,

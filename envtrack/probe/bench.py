@@ -50,6 +50,11 @@ class Bench:
         return self.scratch / "env"
 
     @property
+    def caches(self) -> Path:
+        """The folder of caches that belong to the environment and go away with it."""
+        return self.scratch / "caches"
+
+    @property
     def project(self) -> Path:
         """The folder in which uv and the smoke test run."""
         return self.tree.top / self.plan.project
@@ -81,6 +86,10 @@ class Notes:
         return Path(self.folder)
 
 
+class NothingBegun(RigFailed):
+    """A step that needs a probe under way, and there is none."""
+
+
 def write_notes(bench: Bench, notes: Notes) -> None:
     """Leaves the notes for the next step."""
     write_whole(bench.scratch / "notes.json", json.dumps(asdict(notes)))
@@ -90,13 +99,18 @@ def read_notes(bench: Bench) -> Notes:
     """The notes of the step before.
 
     Raises:
-        RigFailed: there are none: the steps were not run in their order.
+        NothingBegun: there are none: the steps were not run in their order.
     """
     try:
         document = json.loads((bench.scratch / "notes.json").read_text())
         return Notes(**{**document, "placed": tuple(document["placed"])})
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RigFailed(f"{bench.scratch}: no probe has begun here") from error
+        raise NothingBegun(f"{bench.scratch}: no probe has begun here") from error
+
+
+def forget_notes(bench: Bench) -> None:
+    """Removes the notes of the probe before, which say nothing of the one that begins now."""
+    (bench.scratch / "notes.json").unlink(missing_ok=True)
 
 
 def require_driver(bench: Bench) -> None:
@@ -114,7 +128,7 @@ def run_here(
 ) -> Ended:
     """How a stage's command ended, run in the project's folder."""
     env = stage_environment(
-        os.environ, root=bench.plan.root, top=bench.tree.top, scratch=bench.scratch
+        os.environ, root=Path(bench.plan.root), top=bench.tree.top, caches=bench.caches
     )
     return run_stage(notes.path, stage, command, timeout_s=timeout_s, env=env, cwd=bench.project)
 
@@ -134,7 +148,7 @@ def finish(bench: Bench, notes: Notes, judgement: Judgement, *, same_as: Oid | N
 def tidy(bench: Bench, notes: Notes) -> None:
     """Leaves the tree as it was checked out, so that git can go on to the next commit."""
     if bench.is_driven:
-        bench.tree.scour()
+        bench.tree.scour(Oid(notes.commit))
     else:
         take_back(bench.tree, notes.placed)
 
@@ -143,7 +157,7 @@ def record_failure(bench: Bench, message: str) -> None:
     """Records that the rig failed during a probe; nothing is said about its commit."""
     try:
         notes = read_notes(bench)
-    except RigFailed:
+    except NothingBegun:
         return
     if notes.number:
         judgement = Judgement(verdict=Verdict.ABORTED, stage="rig", reason=message, kind="rig")

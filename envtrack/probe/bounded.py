@@ -100,7 +100,7 @@ def birth_of(pid: int) -> str:
 
 
 def stage_environment(
-    environ: Mapping[str, str], *, root: str, top: Path, scratch: Path
+    environ: Mapping[str, str], *, root: Path, top: Path, caches: Path
 ) -> dict[str, str]:
     """What uv and the smoke test see: no ``GIT_*``, nothing of ours, the user's tree left alone.
 
@@ -108,18 +108,27 @@ def stage_environment(
         environ: our own environment, as the script has set it up.
         root: the user's tree; in ``PYTHONPATH`` the probe's tree takes its place.
         top: the probe's tree.
-        scratch: the folder for caches that go away with the environment.
+        caches: the folder for caches that go away with the environment.
     """
     kept = {n: v for n, v in without_git(environ).items() if not n.startswith("ENVTRACK_")}
-    kept.update({name: str(scratch / "caches" / name.lower()) for name in _CACHES})
+    kept.update({name: str(caches / name.lower()) for name in _CACHES})
+    if "PYTHONPYCACHEPREFIX" in kept:
+        # Byte code is taken for fresh by size and second: two commits can share both.
+        kept["PYTHONPYCACHEPREFIX"] = str(caches / "pycache")
     if "PYTHONPATH" in kept:
         entries = kept["PYTHONPATH"].split(os.pathsep)
         kept["PYTHONPATH"] = os.pathsep.join(_moved(entry, root, top) for entry in entries)
     return kept
 
 
-def _moved(entry: str, root: str, top: Path) -> str:
-    """A folder of the user's tree as the same folder of the probe's tree."""
-    if entry == root or entry.startswith(root.rstrip("/") + "/"):
-        return str(top) + entry[len(root.rstrip("/")) :]
-    return entry
+def _moved(entry: str, root: Path, top: Path) -> str:
+    """A folder of the user's tree, by whatever way it is named, as the same folder of the probe's.
+
+    A relative one starts in the probe's tree anyway.
+    """
+    if not os.path.isabs(entry):  # noqa: PTH117 - an entry may be empty, which Path reads as "."
+        return entry
+    place, top_of_users = Path(entry).resolve(), root.resolve()
+    if not place.is_relative_to(top_of_users):
+        return entry
+    return str(top / place.relative_to(top_of_users))

@@ -47,7 +47,7 @@ def read_candidate(tree: Tree, plan: Plan, files: SessionFiles) -> Candidate:
         return Candidate(lock=lock, problem="", expected=(), key="")
     expected = select(lock, _complete(plan.selection, project), interpreter.markers)
     parts = (
-        identity(expected),
+        identity(expected, tags=_wheel_tags(interpreter)),
         # The smoke test's files are the same at every commit, whatever the commit has there.
         tree.hash_besides(plan.lockfile, *plan.smoke_files),
         interpreter.path,
@@ -56,6 +56,23 @@ def read_candidate(tree: Tree, plan: Plan, files: SessionFiles) -> Candidate:
     )
     key = sha256("\0".join(parts).encode()).hexdigest()
     return Candidate(lock=lock, problem="", expected=expected, key=key)
+
+
+def _wheel_tags(interpreter: Interpreter) -> frozenset[str] | None:
+    """The tags of wheels that fit; ``None`` where they can't be told from here.
+
+    The platform's part is the same for every interpreter of one machine and word size.
+    """
+    from packaging.tags import compatible_tags, cpython_tags
+
+    if interpreter.markers["implementation_name"] != "cpython":
+        return None
+    major, minor = map(int, interpreter.markers["python_version"].split("."))
+    fitting = (
+        *cpython_tags((major, minor)),
+        *compatible_tags((major, minor), interpreter=f"cp{major}{minor}"),
+    )
+    return frozenset(map(str, fitting))
 
 
 def _read_lock(path: Path, shown: str) -> tuple[Lock | None, str]:

@@ -17,6 +17,7 @@ from envtrack.probe.bench import (
     Bench,
     Notes,
     finish,
+    forget_notes,
     read_notes,
     read_output,
     require_driver,
@@ -24,7 +25,8 @@ from envtrack.probe.bench import (
     write_notes,
 )
 from envtrack.probe.identity import Candidate, read_candidate
-from envtrack.probe.tree import bring_submodules, put_smoke_files
+from envtrack.probe.submodules import Origin, bring_submodules
+from envtrack.probe.tree import put_smoke_files
 from envtrack.process import run
 
 if TYPE_CHECKING:
@@ -47,17 +49,19 @@ def install(bench: Bench, command: Sequence[str]) -> str:
     Raises:
         RigFailed: the commit was not checked out whole, or the driver is gone.
     """
+    forget_notes(bench)
     commit = bench.tree.read_head()
     if bench.is_driven:
         known = bench.store.find_known(bench.plan.id, commit)
         if known is not None and known.judgement is not None:
             return str(known.judgement.verdict.bisect_code)
-        bench.tree.scour()
+        bench.tree.scour(commit)
     notes = _begin(bench, commit)
     if not bench.tree.is_whole(bench.plan.lockfile):
         raise RigFailed(f"{bench.plan.lockfile}: git did not check it out at {commit.short}")
     if bench.is_driven:
-        said = bring_submodules(bench.tree, Path(bench.plan.common_dir) / "modules")
+        origin = Origin(modules=Path(bench.plan.common_dir) / "modules", tree=Path(bench.plan.root))
+        said = bring_submodules(bench.tree, origin)
         (notes.path / "tree.log").write_text("".join(f"{line}\n" for line in said))
     candidate = read_candidate(bench.tree, bench.plan, bench.files)
     notes = replace(notes, key=candidate.key)
@@ -116,12 +120,15 @@ def _sync(
     local = candidate.lock.local_trees if candidate.lock is not None else ()
     anew = [f"--reinstall-package={package.name}" for package in local]
     remove_tree(bench.environment)
+    remove_tree(bench.caches)
     tries = 0
     while True:
         require_driver(bench)
         ended = run_here(bench, notes, "sync", [*words, *anew], bench.plan.sync_timeout_s)
         if ended.code == 0:
             misfits = _find_misfits(bench, candidate, is_stale=is_stale)
+            if anew == ["--reinstall"]:
+                misfits = tuple(misfit for misfit in misfits if not misfit.is_lost_file)
             if not misfits:
                 return READY
             if anew == ["--reinstall"]:
@@ -166,16 +173,15 @@ def _judge_failure(bench: Bench, notes: Notes, candidate: Candidate, code: int |
 
 def _find_misfits(bench: Bench, candidate: Candidate, *, is_stale: bool) -> tuple[Misfit, ...]:
     """Where the environment is not the lock's."""
-    from envtrack.probe.verify import find_misfits
+    from envtrack.probe.verify import Trees, find_misfits
 
     if is_stale:
         # `--stale relock` has written another lockfile than the one that was looked at.
         candidate = read_candidate(bench.tree, bench.plan, bench.files)
     if candidate.lock is None:
         return ()
-    misfits = find_misfits(
-        bench.environment, candidate.lock, candidate.expected, top=bench.tree.top
-    )
+    trees = Trees(top=bench.tree.top, project=bench.project, users=Path(bench.plan.root))
+    misfits = find_misfits(bench.environment, candidate.lock, candidate.expected, trees=trees)
     if all(misfit.is_absence for misfit in misfits) and misfits and _uv_is_content(bench):
         return ()
     return misfits

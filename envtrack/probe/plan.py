@@ -136,6 +136,11 @@ class SessionFiles:
         return self.folder / "run.lock"
 
     @property
+    def driver_lock(self) -> Path:
+        """Held while the session runs, by the process that drives it and by no other."""
+        return self.folder / "driver.lock"
+
+    @property
     def worktree(self) -> Path:
         """Where the worktree of the current run stands, JSON; gone when it has been removed."""
         return self.folder / "worktree.json"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
+from pathlib import Path
 
 from envtrack.config.settings import Stale
 from envtrack.probe.plan import Plan, SessionFiles
@@ -16,7 +18,7 @@ _SCRIPT = r"""#!/bin/sh
 #   git bisect start @BAD@ @GOOD@ -- @PATHS@
 #   git bisect run @SCRIPT@
 session=@SESSION@
-python=@PYTHON@
+smoke=$(cat "$session/smoke") || exit 128
 scratch=${ENVTRACK_SCRATCH:-"$session/by-hand"}
 top=$(pwd -P)
 
@@ -27,7 +29,7 @@ unset CONDA_PREFIX PYTHONHOME UV_PROJECT UV_FROZEN UV_LOCKED UV_NO_SYNC UV_WORKI
 # Runs a command within the session's limits and kills all that it started when they have passed;
 # reads what it said, looks at what it did, keeps the log and the verdict. Prints a verdict's number
 # (at once, if this environment with this code was judged before), or how to go on.
-step() { "$python" -P -m envtrack.probe.step "$session" "$top" "$@"; }
+step() { @PYTHON@ -m envtrack.probe.step "$session" "$top" "$@"; }
 leave() {
     trap - EXIT HUP INT TERM
     case $1 in 0 | 1 | 125) exit "$1" ;; esac
@@ -43,7 +45,7 @@ answer=$(step install uv sync --locked @OPTIONS@) || leave 128
 
 # Judge.
 export VIRTUAL_ENV="$scratch/env" PATH="$scratch/env/bin:$PATH" UV_NO_SYNC=1
-answer=$(step judge sh -c "$(cat "$session/smoke")") || leave 128
+answer=$(step judge /bin/sh -c "$smoke") || leave 128
 leave "$answer"
 """
 
@@ -73,8 +75,20 @@ def render_script(plan: Plan, files: SessionFiles) -> str:
         "PATHS": shlex.join(plan.paths).replace("\n", "?"),
         "SCRIPT": shlex.quote(str(files.script)).replace("\n", "?"),
         "SESSION": shlex.quote(str(files.folder)),
-        "PYTHON": shlex.quote(sys.executable),
+        "PYTHON": shlex.join(_python()),
     }
     text = _SCRIPT.replace("@STALE@", _WHEN_STALE[plan.stale])
     # In one pass, so that a path that looks like a place holder stays a path.
     return re.sub("@([A-Z_]+)@", lambda found: values[found[1]], text)
+
+
+def _python() -> tuple[str, ...]:
+    """Our own interpreter for our own part, deaf to what is set up for the project's.
+
+    ``-P``: a `json.py` in the tree is none of ours. ``-E``: nor one on PYTHONPATH, unless that is
+    where envtrack itself was found. UTF-8 mode: paths come back as they went out in any locale.
+    """
+    home = Path(__file__).resolve().parents[2]
+    listed = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    by_path = any(entry and Path(entry).resolve() == home for entry in listed)
+    return (sys.executable, "-P", *(() if by_path else ("-E",)), "-X", "utf8")

@@ -15,6 +15,8 @@ _PYTEST = re.compile(r"(^|[\s;&|/])(pytest|py\.test)(\s|$)")
 # pytest ends in 2 when it was interrupted, and also when a test file can't be imported; the latter
 # is the very thing that is hunted (pytest 9: "Interrupted: 1 error during collection").
 _COLLECTION = re.compile(r"Interrupted: \d+ errors? during collection")
+# Likewise 4: a command line it does not understand, or a conftest.py that can't be imported.
+_CONFTEST = re.compile(r"ImportError while loading conftest|ConftestImportFailure")
 _DISK = re.compile(r"No space left on device|\[Errno 28\]|Disk quota exceeded")
 
 
@@ -58,6 +60,8 @@ def judge_smoke(  # noqa: PLR0911 - a line a case
 
 def _judge_pytest(code: int, output: str) -> Judgement:
     match code:
+        case 4 if _CONFTEST.search(output):
+            return _say(Verdict.BAD, "collection", "pytest can't import a conftest.py", code)
         case 2 if _COLLECTION.search(output):
             return _say(Verdict.BAD, "collection", "pytest can't import the tests", code)
         case 2 | 3:

@@ -6,6 +6,7 @@ exit code other than 0 means that the rig failed.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -16,6 +17,7 @@ from types import FrameType
 from envtrack.errors import EnvtrackError, RigFailed
 from envtrack.probe.bench import (
     Bench,
+    NothingBegun,
     finish,
     read_notes,
     read_output,
@@ -42,10 +44,13 @@ def main(arguments: Sequence[str]) -> int:
         bench = _make_bench(SessionFiles(Path(session)), Path(top))
         require_driver(bench)
         print(_act(bench, action, command))
-    except EnvtrackError as error:
-        print(f"envtrack: {error.message}", file=sys.stderr)
+    except (EnvtrackError, OSError) as error:
+        message = error.message if isinstance(error, EnvtrackError) else str(error)
+        print(f"envtrack: {message}", file=sys.stderr)
         if bench is not None and action != "end":
-            record_failure(bench, error.message)
+            # On a full disk this fails as well; then the log says why.
+            with contextlib.suppress(EnvtrackError, OSError):
+                record_failure(bench, message)
         return RigFailed.exit_code
     return 0
 
@@ -80,8 +85,9 @@ def _act(bench: Bench, action: str, command: Sequence[str]) -> str:
         case "judge":
             return _judge(bench, command)
         case _:
-            # The probe was cut short.
-            tidy(bench, read_notes(bench))
+            # The probe was cut short, maybe before it had begun.
+            with contextlib.suppress(NothingBegun):
+                tidy(bench, read_notes(bench))
             return ""
 
 

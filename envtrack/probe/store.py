@@ -112,8 +112,12 @@ class Store:
         return self._newest("session = ? AND commit_oid = ?", session, commit.hex)
 
     def find_same(self, session: str, key: str) -> Observation | None:
-        """The verdict of another commit with the same environment and code."""
-        return self._newest("session = ? AND environment = ? AND same_as IS NULL", session, key)
+        """The verdict of the smoke test at another commit with the same environment and code.
+
+        Not what uv said there: two lockfiles can install the same and only one of them be stale.
+        """
+        where = "session = ? AND environment = ? AND same_as IS NULL AND stage = 'smoke'"
+        return self._newest(where, session, key)
 
     def _newest(self, where: str, *values: str) -> Observation | None:
         found = self._select(f"{where} AND verdict NOT NULL AND verdict != 'aborted'", *values)

@@ -1,4 +1,4 @@
-"""The probe's tree: nothing of the last probe in it, submodules and the smoke test's files in it.
+"""The probe's tree: nothing of the last probe in it, the smoke test's files in it.
 
 In the session's own worktree everything that is not committed is thrown away. In any other tree
 (the script run by hand) nothing of the user's is touched: files are added where there are none, and
@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from envtrack.errors import CommandFailed, RigFailed
-from envtrack.files import remove_tree
-from envtrack.git.environ import elsewhere
+from envtrack.files import make_writable, read_text, remove_tree
+from envtrack.git.environ import PLAIN, elsewhere
 from envtrack.model.oid import Oid
 from envtrack.process import Completed, run
 
 _TIMEOUT_S = 600.0
 _GITLINK = "160000"
+_GIT_LOCKS = ("index.lock", "HEAD.lock")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +37,13 @@ class Tree:
     environ: Mapping[str, str]
 
     def git(self, *arguments: str, check: bool = True) -> Completed:
-        """A git command in this tree, its hooks off.
+        """A git command in this tree, its hooks off, paths meant as they are written.
 
         Raises:
             CommandFailed: it failed and `check` is set.
         """
         return run(
-            ("git", "-c", "core.hooksPath=/dev/null", *arguments),
+            ("git", *PLAIN, "--literal-pathspecs", *arguments),
             timeout_s=_TIMEOUT_S,
             env=elsewhere(self.environ),
             cwd=self.top,
@@ -53,17 +54,53 @@ class Tree:
         """The commit that is checked out."""
         return Oid(self.git("rev-parse", "--verify", "HEAD^{commit}").line)
 
-    def scour(self) -> None:
-        """Throws away all that is not committed: only ever in a worktree of our own."""
-        self.git("reset", "--hard", "--quiet", "HEAD")
-        done = self.git("clean", "-ffdxq", check=False)
-        if done.code != 0:
-            self._scour_by_hand()
+    def scour(self, commit: Oid) -> None:
+        """Makes the tree exactly the commit again: only ever in a worktree of our own.
 
-    def _scour_by_hand(self) -> None:
-        # git gives up at folders without write permission; we may change that.
-        for row in self.git("ls-files", "-z", "--others", "--directory").fields:
-            remove_tree(self.top / row.rstrip("/"))
+        Whatever a smoke test did to it with git, too: git bisect takes the commit that is checked
+        out afterwards for the one that was judged.
+
+        Raises:
+            RigFailed: it is not a linked worktree any more, or can't be brought back.
+        """
+        self._remove_locks(self._own_git_folder())
+        try:
+            self._restore(commit)
+        except CommandFailed:
+            # git gives up at folders without write permission; we may change that.
+            make_writable(self.top)
+            self._restore(commit)
+
+    def _restore(self, commit: Oid) -> None:
+        self.git("checkout", "--quiet", "--force", "--detach", commit.hex)
+        if (self.top / ".gitmodules").is_file():
+            # To git the inside of a submodule is somebody else's affair.
+            for _, path in self.list_gitlinks():
+                remove_tree(self.top / path)
+                (self.top / path).mkdir(parents=True)
+        self.git("clean", "-ffdxq")
+
+    def _own_git_folder(self) -> Path:
+        # Without its .git, git would take the next repository above for the one to clean.
+        pointer = self.top / ".git"
+        said = read_text(pointer).strip() if pointer.is_file() else ""
+        folder = Path(said.removeprefix("gitdir: "))
+        if not said.startswith("gitdir: ") or folder.parent.name != "worktrees":
+            raise RigFailed(f"{self.top}: its .git is gone; the smoke test must leave it alone")
+        return folder
+
+    @staticmethod
+    def _remove_locks(folder: Path) -> None:
+        # Of a git that was killed with the smoke test: nobody else works in this tree.
+        for name in _GIT_LOCKS:
+            (folder / name).unlink(missing_ok=True)
+
+    def list_gitlinks(self) -> tuple[tuple[Oid, str], ...]:
+        """The submodules that the commit has: commit and path of each."""
+        rows = (row.partition("\t") for row in self.git("ls-files", "--stage", "-z").fields)
+        return tuple(
+            (Oid(head.split(" ")[1]), path) for head, _, path in rows if head.startswith(_GITLINK)
+        )
 
     def is_whole(self, path: str) -> bool:
         """Whether a file that the commit has is really there.
@@ -103,11 +140,25 @@ def put_smoke_files(tree: Tree, source: Path, names: tuple[str, ...], *, ours: b
             raise RigFailed(
                 f"{target}: has changes that git does not know", hint="run this in a clean worktree"
             )
-        remove_tree(target)
-        target.parent.mkdir(parents=True, exist_ok=True)
+        _make_room(tree.top, target, ours=ours)
         shutil.copy2(source / name, target)
         placed.append(name)
     return placed
+
+
+def _make_room(top: Path, target: Path, *, ours: bool) -> None:
+    """Makes the folder for a file; what this commit has in its place goes away.
+
+    A link on the way there too: it could lead out of the tree.
+    """
+    for folder in reversed(target.relative_to(top).parents[:-1]):
+        way = top / folder
+        if way.is_symlink() or way.is_file():
+            if not ours:
+                raise RigFailed(f"{way}: stands in the way of {target.name}")
+            remove_tree(way)
+        way.mkdir(exist_ok=True)
+    remove_tree(target)
 
 
 def take_back(tree: Tree, names: Sequence[str]) -> None:
@@ -124,52 +175,3 @@ def _is_clean(tree: Tree, name: str) -> bool:
         tree.git("cat-file", "-e", f"HEAD:{name}", check=False).code == 0
         and tree.git("diff", "--quiet", "HEAD", "--", name, check=False).code == 0
     )
-
-
-def bring_submodules(tree: Tree, modules: Path) -> list[str]:
-    """Checks out the submodules that the user's own repository has; gives notes on the others.
-
-    Not by ``git submodule``: in a linked worktree that writes into the configuration that all
-    working trees share. Nothing is fetched: what is not on this machine stays an empty folder.
-
-    Args:
-        tree: where.
-        modules: the folder in which the user's repository keeps its submodules' repositories.
-    """
-    notes: list[str] = []
-    if not (tree.top / ".gitmodules").is_file():
-        return notes
-    names = _read_names(tree)
-    for row in tree.git("ls-files", "--stage", "-z").fields:
-        head, _, path = row.partition("\t")
-        mode, oid, _stage = head.split(" ")
-        if mode == _GITLINK:
-            source = modules / names.get(path, path)
-            notes += _bring_one(tree, path, oid, source)
-    return notes
-
-
-def _bring_one(tree: Tree, path: str, oid: str, source: Path) -> list[str]:
-    if not (source / "HEAD").exists():
-        return [f"submodule {path}: not on this machine, left empty"]
-    target = tree.top / path
-    remove_tree(target)
-    try:
-        tree.git("clone", "--quiet", "--shared", "--no-checkout", str(source), str(target))
-        inner = Tree(top=target, environ=tree.environ)
-        inner.git("checkout", "--quiet", "--detach", oid)
-    except CommandFailed as error:
-        return [f"submodule {path}: {error.message}"]
-    return bring_submodules(inner, source / "modules")
-
-
-def _read_names(tree: Tree) -> dict[str, str]:
-    """Submodule names by path, from ``.gitmodules``."""
-    rows = tree.git(
-        "config", "--file", ".gitmodules", "--null", "--get-regexp", r"^submodule\..*\.path$",
-        check=False,
-    ).fields  # fmt: skip
-    pairs = (row.partition("\n") for row in rows)
-    return {
-        path: key.removeprefix("submodule.").removesuffix(".path") for key, _, path in pairs if path
-    }

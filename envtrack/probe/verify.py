@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -22,15 +23,33 @@ class Misfit:
         what: a few words.
         is_absence: the package is not there at all; whether it should be rests on our own reading
             of markers, so uv is asked before this counts.
+        is_lost_file: a file of it is missing; if it still is after everything was installed anew,
+            its wheel lists a file that it does not hold.
     """
 
     package: str
     what: str
     is_absence: bool = False
+    is_lost_file: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trees:
+    """Where the project's own packages may come from.
+
+    Attributes:
+        top: the probe's tree: from there.
+        project: the lockfile's folder in it.
+        users: the user's own tree: not from there.
+    """
+
+    top: Path
+    project: Path
+    users: Path
 
 
 def find_misfits(
-    environment: Path, lock: Lock, selected: Iterable[LockedPackage], *, top: Path
+    environment: Path, lock: Lock, selected: Iterable[LockedPackage], *, trees: Trees
 ) -> tuple[Misfit, ...]:
     """The misfits of an environment that was just synced; empty: it is exactly the lock's.
 
@@ -38,7 +57,7 @@ def find_misfits(
         environment: its folder.
         lock: the lock it was made from.
         selected: what of the lock should be there on this machine.
-        top: the probe's tree: the project's own packages must come from it.
+        trees: where the project's own packages may come from.
     """
     layout = read_layout(environment)
     if not isinstance(layout, Layout):
@@ -47,13 +66,16 @@ def find_misfits(
     installed = {_normal(one.metadata["Name"] or ""): one for one in found}
     versions: dict[str, list[str | None]] = {}
     for package in lock.packages:
-        versions.setdefault(package.name, []).append(package.version)
-    own = {package.name for package in lock.local_trees if _is_in_tree(package)}
+        # A project's own version is what its tree says: the lockfile's falls behind at every
+        # release (`--stale frozen` is for just that).
+        version = None if package.source.kind.is_local_tree else package.version
+        versions.setdefault(package.name, []).append(version)
+    own = {package.name for package in lock.local_trees if _is_own(package, trees)}
     misfits: list[Misfit] = []
     for name, distribution in installed.items():
         misfits += _check_one(name, distribution, versions)
         place = _local_origin(distribution) if name in own else None
-        if place is not None and not place.resolve().is_relative_to(top.resolve()):
+        if place is not None and not place.resolve().is_relative_to(trees.top.resolve()):
             misfits.append(
                 Misfit(package=name, what=f"comes from {place}, not from the probe's tree")
             )
@@ -72,12 +94,24 @@ def _check_one(
         yield Misfit(package=name, what=f"{one.version} is installed and not locked")
         return
     locked = versions[name]
-    if None not in locked and one.version not in locked:
+    if None not in locked and not _is_one_of(one.version, locked):
         shown = " or ".join(sorted(version or "" for version in locked))
         yield Misfit(package=name, what=f"{one.version} is installed, {shown} is locked")
     missing = _first_missing_file(one)
     if missing:
-        yield Misfit(package=name, what=f"its file {missing} is gone")
+        yield Misfit(package=name, what=f"its file {missing} is gone", is_lost_file=True)
+
+
+def _is_one_of(version: str, locked: list[str | None]) -> bool:
+    # A wheel's own metadata may write it in another way: 1.0.0-rc.1 for 1.0.0rc1.
+    if version in locked:
+        return True
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        return Version(version) in {Version(one) for one in locked if one}
+    except (InvalidVersion, TypeError):
+        return False
 
 
 def _first_missing_file(one: Distribution) -> str:
@@ -102,9 +136,11 @@ def _local_origin(one: Distribution) -> Path | None:
     return Path(unquote(urlsplit(url).path))
 
 
-def _is_in_tree(package: LockedPackage) -> bool:
-    # A folder elsewhere on the machine has no copy in the probe's tree.
-    return not package.source.location.startswith(("/", ".."))
+def _is_own(package: LockedPackage, trees: Trees) -> bool:
+    # A folder elsewhere on the machine has no copy in the probe's tree. An absolute path into the
+    # user's tree has one, and uv installs the other.
+    place = Path(os.path.normpath(trees.project / package.source.location))
+    return place.is_relative_to(trees.top) or place.resolve().is_relative_to(trees.users.resolve())
 
 
 def _normal(name: str) -> str:

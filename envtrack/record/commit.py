@@ -1,4 +1,4 @@
-"""What the two hooks do to a commit: its records in, its index square afterwards."""
+"""What pre-commit does: this machine's records into the commit that is being made."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING
 from envtrack.collect.machine_name import find_machine_name
 from envtrack.errors import EnvtrackError
 from envtrack.files import write_whole
+from envtrack.git.progress import is_in_progress
 from envtrack.git.staged import (
     RECORDS,
     Entry,
     StagedPath,
     find_content,
     find_working_blob,
-    list_parents,
     list_staged,
     lockfile_pathspecs,
     read_entries,
-    read_head_entries,
     stage_blobs,
 )
 from envtrack.model.paths import SNAPSHOTS, is_snapshot, snapshot_path
@@ -33,22 +32,6 @@ if TYPE_CHECKING:
     from envtrack.config.settings import Settings
     from envtrack.git.repository import Repository
     from envtrack.model.oid import Oid
-
-# The shims look for the same files: git is in the middle of something that is not a new commit.
-IN_PROGRESS = (
-    "rebase-merge",
-    "rebase-apply",
-    "sequencer",
-    "BISECT_LOG",
-    "CHERRY_PICK_HEAD",
-    "REVERT_HEAD",
-    "MERGE_HEAD",
-)
-
-
-def is_in_progress(git_dir: Path) -> bool:
-    """Whether a rebase, bisect, cherry-pick, revert or merge is going on in this working tree."""
-    return any((git_dir / sign).exists() for sign in IN_PROGRESS)
 
 
 def find_lockfile(record: str) -> str:
@@ -249,40 +232,3 @@ def _remove_empty_folders(root: Path, path: str) -> None:
             (root / parent).rmdir()
         except OSError:
             return
-
-
-def square_index(repository: Repository) -> None:
-    """Gives the index the records of the new commit where it still has those from before.
-
-    After ``git commit PATH`` the index that stays knows nothing of what pre-commit added. Only
-    what pre-commit noted is looked at, and only where the index holds what ``HEAD`` held before
-    the commit, or what a commit that never came about left there: everything else was staged by
-    the user.
-
-    Raises:
-        CommandFailed: the index is locked or can't be written.
-    """
-    if repository.is_bare or is_in_progress(repository.git_dir):
-        return
-    pending = HookMemory(repository.git_dir).read_pending()
-    if pending is None or not _is_of_this_commit(repository, pending):
-        return
-    paths = [each.path for each in pending.additions]
-    if not paths:
-        return
-    head = read_head_entries(repository, *paths)
-    index = read_entries(repository, RECORDS)
-    blobs = {}
-    for each in pending.additions:
-        committed, indexed = (_find_blob(entries.get(each.path)) for entries in (head, index))
-        if committed == each.blob and indexed in (each.base, each.former):
-            blobs[each.path] = committed
-    stage_blobs(repository, blobs)
-
-
-def _is_of_this_commit(repository: Repository, pending: Pending) -> bool:
-    """Whether ``HEAD`` was made where pre-commit left its note: on top of it, or instead of it."""
-    parents = list_parents(repository, "HEAD")
-    if pending.head is None or parents is None:
-        return parents == ()
-    return parents[:1] == (pending.head,) or parents == list_parents(repository, pending.head.hex)

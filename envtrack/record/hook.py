@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NoReturn
 from envtrack.errors import RigFailed, UsageProblem
 from envtrack.git.repository import open_repository
 from envtrack.git.staged import PLAIN_PATHSPECS
-from envtrack.record.commit import record_commit, square_index
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,8 +27,9 @@ if TYPE_CHECKING:
 BUDGET_S = 5.0
 HOOKS = ("pre-commit", "post-commit")
 
-# git 2.45: a hook that looks at an old record must not wait for a partial clone's server.
-_NO_SURPRISES = {**PLAIN_PATHSPECS, "GIT_NO_LAZY_FETCH": "1"}
+# A look at an old record must not wait for a partial clone's server: newer gits (2.39.4, 2.45.1)
+# know the first variable, older ones find that no protocol is allowed.
+_NO_NETWORK = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
 
 
 class WithinBudget:
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str], *, take: TakesSnapshots | None = None) -> int
     if os.environ.get("ENVTRACK_HOOK") == "off":
         return 0
     try:
-        problems = _run(arguments, {**os.environ, **_NO_SURPRISES}, take)
+        problems = _run(arguments, {**os.environ, **PLAIN_PATHSPECS, **_NO_NETWORK}, take)
     except KeyboardInterrupt:
         problems = ("interrupted",)
     except Exception as error:  # noqa: BLE001 - the boundary: no fault of ours stops a commit
@@ -109,7 +109,11 @@ def _run(
     # git starts its hooks at the top level of the working tree.
     repository = open_repository(Path(), environ)
     if name == "pre-commit":
+        from envtrack.record.commit import record_commit
+
         return record_commit(repository, environ=environ, take=WithinBudget(take))
+    from envtrack.record.square import square_index
+
     square_index(repository)
     return ()
 

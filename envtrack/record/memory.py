@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from envtrack import __version__
-from envtrack.config.settings import Settings, read_settings
 from envtrack.errors import RigFailed
 from envtrack.files import write_whole
 from envtrack.git.staged import lockfile_pathspecs
@@ -22,6 +21,8 @@ from envtrack.model.paths import CONFIG
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from envtrack.config.settings import Settings
 
 # The shims in hooks/ know this folder and the first three names.
 _FOLDER = "envtrack/hook"
@@ -80,6 +81,9 @@ class HookMemory:
         Raises:
             EnvtrackError: the configuration has faults.
         """
+        # Here and not above: post-commit needs none of it, and starts sooner.
+        from envtrack.config.settings import Settings, read_settings
+
         config = root / CONFIG
         if not config.is_file():
             return Settings()
@@ -166,6 +170,8 @@ def _parse_blob(text: str | None) -> Oid | None:
 def _parse_settings(document: dict[str, Any]) -> Settings:
     if document["envtrack"] != __version__:
         raise ValueError("written by another envtrack")
+    from envtrack.config.settings import Settings
+
     return Settings(
         lockfiles=tuple(document["lockfiles"]),
         machine=document["machine"],

@@ -107,6 +107,11 @@ def read_operand(text: str, bench: Bench, folder: Path) -> Record:
         return read_revision(
             bench.repository, revision, lockfile=bench.lockfile, machine=machine, name=text
         )
+    if ".." in text.strip("./"):
+        ends = " ".join(end for end in text.replace("...", "..").split("..") if end)
+        raise UsageProblem(
+            f"`{text}` is a range, and two ends are compared", hint=f"`envtrack diff {ends}`"
+        )
     if text.endswith(_FILE_ENDINGS):
         raise UsageProblem(f"{text}: there is no such file, and it names no commit")
     return _read_revision(bench, text)

@@ -22,7 +22,13 @@ SCHEMA = 1
 
 
 def record_verdict(
-    repository: Repository, judgement: Judgement, *, machine: str, lockfile: str, command: str
+    repository: Repository,
+    judgement: Judgement,
+    *,
+    head: Oid | None,
+    machine: str,
+    lockfile: str,
+    command: str,
 ) -> Oid | str:
     """The commit on which the verdict now stands as a note, or why it stands on none.
 
@@ -30,28 +36,42 @@ def record_verdict(
     says nothing of a commit. The line: ``{"schema", "kind": "verdict", "machine", "lockfile":
     {"path", "blob"}, "verdict", "reason", "command", "is_clean", "taken_at"}``; ``is_clean`` is
     whether no tracked file differed from HEAD, envtrack's own aside.
+
+    Args:
+        repository: where.
+        judgement: the verdict.
+        head: what HEAD was when the smoke test began.
+        machine: this one's name.
+        lockfile: its path from the top level.
+        command: the smoke test as written; secrets in it are left out.
     """
     if judgement.verdict is Verdict.ABORTED:
         return "the smoke test could not run, which says nothing about a commit"
-    head = repository.find_commit("HEAD")
     if head is None:
         return "there is no commit yet"
+    if repository.find_commit("HEAD") != head:
+        return "HEAD moved while the smoke test ran"
     blob = find_working_blob(repository, lockfile)
     if blob is None or blob != repository.find_blob(head, lockfile):
         return f"{lockfile} is not the one of HEAD; commit it first"
-    entry: dict[str, Any] = {
-        "schema": SCHEMA,
-        "kind": "verdict",
-        "machine": machine,
+    entry = {
         "lockfile": {"path": lockfile, "blob": blob.hex},
-        "verdict": judgement.verdict,
-        "reason": redact_text(judgement.reason),
+        "machine": machine,
         "command": redact_text(command),
         "is_clean": _is_clean(repository),
+    }
+    append_note(repository, head, {**entry, **_describe(judgement)})
+    return head
+
+
+def _describe(judgement: Judgement) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "kind": "verdict",
+        "verdict": judgement.verdict,
+        "reason": redact_text(judgement.reason),
         "taken_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
-    append_note(repository, head, entry)
-    return head
 
 
 def find_newest_good(

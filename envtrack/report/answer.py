@@ -19,7 +19,7 @@ from envtrack.report.comparison import (
     render_comparison_text,
 )
 from envtrack.report.look import Block, Line, Row, render_blocks
-from envtrack.report.plain import show_json, show_markdown
+from envtrack.report.plain import show_json, show_markdown, show_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -187,10 +187,10 @@ def _markdown_lines(answer: Answer) -> Iterator[str]:
     if answer.last_lines:
         yield from ("", "## The last lines it printed", "")
         # Indented code needs no fence, which the output could close.
-        yield from (f"    {line}" for line in answer.last_lines)
+        yield from (f"    {show_plain(line)}" for line in answer.last_lines)
     if answer.hints:
         yield from ("", "## What to do next", "")
-        yield from (f"    {hint}" for hint in answer.hints)
+        yield from (f"    {show_plain(hint)}" for hint in answer.hints)
 
 
 def _markdown_row(row: Judged) -> str:

@@ -21,7 +21,7 @@ class Aim(StrEnum):
     TREE = "tree"
     """Everything at once, as a power cut or the kernel's out-of-memory killer would."""
     WATCHERS = "watchers"
-    """All but what runs under a limit: uv or the smoke test lives on with nobody to end it."""
+    """All but what runs within limits: uv or the smoke test lives on with nobody to end it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +33,9 @@ class Process:
     command: str
 
     @property
-    def is_limit(self) -> bool:
-        return "envtrack.probe.limit" in self.command
+    def is_watcher(self) -> bool:
+        """Whether it is one of the processes that run uv and the smoke test within limits."""
+        return "envtrack.probe." in self.command
 
 
 def find_processes(mark: str) -> tuple[Process, ...]:
@@ -62,7 +63,7 @@ def kill(mark: str, driver: int, aim: Aim) -> None:
     if aim is Aim.DRIVER:
         _kill_one(driver)
         return
-    spared = _under_limits(find_processes(mark)) if aim is Aim.WATCHERS else frozenset[int]()
+    spared = _find_watched(find_processes(mark)) if aim is Aim.WATCHERS else frozenset[int]()
     # Until none is left: one that was forked while /proc was read is found the next time.
     while victims := [p for p in find_processes(mark) if p.pid not in spared]:
         for victim in victims:
@@ -78,12 +79,12 @@ def wait_until_gone(mark: str, *, within_s: float) -> tuple[Process, ...]:
     return left
 
 
-def _under_limits(processes: tuple[Process, ...]) -> frozenset[int]:
-    spared = {p.pid for p in processes if p.is_limit}
-    limits = frozenset(spared)
+def _find_watched(processes: tuple[Process, ...]) -> frozenset[int]:
+    spared = {p.pid for p in processes if p.is_watcher}
+    watchers = frozenset(spared)
     while more := {p.pid for p in processes if p.parent in spared} - spared:
         spared |= more
-    return frozenset(spared - limits)
+    return frozenset(spared - watchers)
 
 
 def _kill_one(pid: int) -> None:

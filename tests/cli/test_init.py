@@ -18,8 +18,8 @@ Lockfile found:
   uv.lock
 Recorded beside it, one file a machine, with `envtrack snapshot --save`:
   kernel and operating system, driver and GPUs, compilers, Python, the installed
-  packages and the environment variables that change behaviour. Secrets, user and host
-  names are left out.
+  packages and the environment variables that change behaviour. Secrets, and the
+  names of users and hosts, are left out.
 wrote .envtrack/config.yaml
 Next:
   git add .envtrack uv.lock

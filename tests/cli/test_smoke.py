@@ -160,3 +160,11 @@ def test_secrets_of_a_command_are_not_recorded(lab: Lab) -> None:
     lab.run("smoke", "-c", "true https://me:hunter2@example.org/x")
     (note,) = notes_of(lab)
     assert "hunter2" not in json.dumps(note)
+
+
+def test_a_commit_made_meanwhile_gets_no_verdict(lab: Lab) -> None:
+    done = lab.run("smoke", "-c", "git commit -q --allow-empty -m meanwhile")
+    assert done.code == 0
+    assert "not recorded: HEAD moved while the smoke test ran" in done.err
+    assert notes_of(lab) == []
+    assert notes_of(lab, "HEAD~1") == []

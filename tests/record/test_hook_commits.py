@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -143,13 +144,24 @@ def test_an_amend_of_the_message_changes_no_record(hooked: Hooked) -> None:
 
 
 def test_the_time_of_a_record_is_kept_when_nothing_else_moved(hooked: Hooked) -> None:
-    taken_at = hooked.record()["taken_at"]
-    later = hooked.record() | {"taken_at": "2020-01-01T00:00:00Z"}
-    hooked.repo.write(RECORD, str(later).replace("'", '"').replace("None", "null"))
+    hooked.repo.write(RECORD, json.dumps(hooked.record() | {"taken_at": "2020-01-01T00:00:00Z"}))
+    hooked.repo.git("add", RECORD)
+    hooked.repo.git("commit", "-qm", "older", env={"ENVTRACK_HOOK": "off"})
     hooked.repo.git("update-index", "--chmod=+x", "uv.lock")
     hooked.commit()
-    assert hooked.record()["taken_at"] == taken_at
-    assert hooked.changed() == ["uv.lock"]
+    assert hooked.starts() == ["pre-commit"]
+    assert hooked.record()["taken_at"] == "2020-01-01T00:00:00Z"
+
+
+def test_the_hooks_make_no_commit_and_amend_none(hooked: Hooked) -> None:
+    hooked.repo.write("uv.lock", "version = 2\n")
+    hooked.commit("uv.lock")
+    assert hooked.starts() == ["pre-commit", "post-commit"]
+    assert hooked.repo.git("rev-list", "--count", "HEAD") == "2"
+    assert hooked.repo.git("reflog", "--format=%gs").split("\n") == [
+        "commit: change",
+        "commit (initial): change",
+    ]
 
 
 def test_a_dry_run_changes_nothing(hooked: Hooked) -> None:

@@ -226,13 +226,12 @@ def test_an_interpreter_that_dies_silently_is_still_said(hooked: Hooked) -> None
     assert is_one_warning(hooked.commit())
 
 
-def test_a_repository_of_another_owner_is_not_our_affair(hooked: Hooked) -> None:
+def test_a_repository_of_another_owner_is_said_in_one_line(hooked: Hooked) -> None:
     hooked.lock("version = 2\n")
-    environ = {"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
     hook = str(hooked.repo.path / ".git/hooks/pre-commit")
-    done = hooked.repo.run([hook], env=environ)
-    assert done.returncode == 0
-    assert done.stderr.count("envtrack") <= 1
+    done = hooked.repo.run([hook], env={"GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"})
+    assert is_one_warning(done.stderr)
+    assert "another user owns it" in done.stderr
 
 
 def test_a_partial_clone_fetches_nothing(hooked: Hooked, tmp_path: Path) -> None:
@@ -244,10 +243,15 @@ def test_a_partial_clone_fetches_nothing(hooked: Hooked, tmp_path: Path) -> None
     )
     clone = hooked.at(tmp_path / "clone")
     install(clone.repo, hooked.python)
+    spy = write_script(tmp_path / "spy", f"#!/bin/sh\ntouch '{tmp_path}/fetched'\nexit 1\n")
+    clone.repo.git("config", "remote.origin.uploadpack", str(spy))
     clone.lock("version = 3\n")
     assert clone.commit() == ""
     assert clone.belongs()
     assert clone.status() == ""
+    assert not (tmp_path / "fetched").exists()
+    assert clone.repo.run(["git", "show", f"HEAD~2:{RECORD}"], check=False).returncode != 0
+    assert (tmp_path / "fetched").exists()
 
 
 def test_a_shallow_clone_is_no_hindrance(hooked: Hooked, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from envtrack.git.hooks import HOOKS
-from envtrack.record.commit import IN_PROGRESS
+from envtrack.git.progress import IN_PROGRESS
 from envtrack.resources import find_resource
 from tests.record.hooked import RECORD, Hooked, write_script
 from tests.support.repo import RepoBuilder

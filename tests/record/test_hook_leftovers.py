@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from typing import TYPE_CHECKING
 
 from envtrack.config.settings import Settings
 from envtrack.git.repository import open_repository
 from envtrack.model.oid import Oid
 from envtrack.record.beside import record_beside
 from tests.record.hooked import RECORD, Hooked, write_script
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def abort_commit(hooked: Hooked, *arguments: str) -> None:
@@ -245,8 +249,8 @@ def test_a_changed_file_mode_alone_changes_no_record(hooked: Hooked) -> None:
     assert hooked.status() == ""
 
 
-def test_a_record_saved_by_the_command_and_staged_is_ours_to_renew(hooked: Hooked) -> None:
-    hooked.lock("version = 2\n")
+def save_record(hooked: Hooked, path: str = RECORD) -> None:
+    """As `envtrack snapshot --save` does it."""
     record_beside(
         open_repository(hooked.repo.path, dict(os.environ)),
         "uv.lock",
@@ -254,7 +258,24 @@ def test_a_record_saved_by_the_command_and_staged_is_ours_to_renew(hooked: Hooke
         environ=dict(os.environ),
         settings=Settings(),
     )
+    hooked.repo.git("add", path)
+
+
+def test_a_record_saved_by_the_command_and_staged_is_ours_to_renew(hooked: Hooked) -> None:
+    hooked.lock("version = 2\n")
+    save_record(hooked)
     hooked.lock("version = 3\n")
-    hooked.repo.git("add", "--all")
     assert hooked.commit() == ""
     assert hooked.belongs()
+    assert hooked.status() == ""
+
+
+def test_a_record_saved_for_the_lockfile_that_is_committed_already_stays(
+    hooked: Hooked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENVTRACK_MACHINE", "another")
+    path = ".envtrack/snapshots/another/uv.lock.json"
+    save_record(hooked, path)
+    assert hooked.commit() == ""
+    assert hooked.changed() == [path]
+    assert hooked.belongs(path=path)

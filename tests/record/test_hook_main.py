@@ -24,9 +24,10 @@ from envtrack.model.fact import Known
 from envtrack.model.oid import Oid
 from envtrack.model.snapshot import LockfileRef, Snapshot
 from envtrack.record.beside import record_beside
-from envtrack.record.commit import find_lockfile, record_commit, square_index
+from envtrack.record.commit import find_lockfile, record_commit
 from envtrack.record.hook import WithinBudget
 from envtrack.record.memory import Addition, HookMemory, Pending
+from envtrack.record.square import square_index
 from tests.record.hooked import RECORD, SOURCE, Hooked, write_script
 from tests.support.repo import RepoBuilder
 

@@ -23,8 +23,14 @@ def judge(
     repo: RepoBuilder, verdict: Verdict, machine: str = "box", command: str = "true"
 ) -> Oid | str:
     judgement = Judgement(verdict=verdict, stage="smoke", reason="why", kind="exit")
+    repository = opened(repo)
     return record_verdict(
-        opened(repo), judgement, machine=machine, lockfile="uv.lock", command=command
+        repository,
+        judgement,
+        head=repository.find_commit("HEAD"),
+        machine=machine,
+        lockfile="uv.lock",
+        command=command,
     )
 
 

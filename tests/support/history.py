@@ -6,17 +6,26 @@ passes, 2.x fails, 3.x can't be judged (125). A file `code` can fail too.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from envtrack.bisect.rig import Rig, open_rig
+from envtrack.bisect.session import Wish, make_session
 from envtrack.cli.main import main
+from envtrack.git.repository import open_repository
+from envtrack.model.oid import Oid
+from envtrack.model.verdict import Judgement
+from envtrack.probe.plan import Plan, read_plan
 from tests.support.repo import UV, RepoBuilder
 from tests.support.wheels import write_wheel
 
@@ -222,3 +231,42 @@ def _data(content: bytes) -> bytes:
 def _quoted(path: str) -> bytes:
     text = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return b'"' + os.fsencode(text) + b'"'
+
+
+@contextlib.contextmanager
+def open_bench(
+    repo: RepoBuilder,
+    good: str,
+    *,
+    bad: str = "HEAD",
+    smoke: str = SMOKE,
+    smoke_from: str = "",
+    lockfile: str = "uv.lock",
+    **settings: Any,  # noqa: ANN401 - fields of Plan
+) -> Iterator[Rig]:
+    """A session's rig without a search: single commits can be probed on it."""
+    repository = open_repository(repo.path, dict(os.environ))
+    wish = Wish(
+        good=good,
+        bad=bad,
+        lockfile=lockfile,
+        smoke=smoke,
+        smoke_from=smoke_from,
+        listed_files=(),
+        settings=Plan.of(**{"uv": UV, "retries": 0, "machine": "testbed", **settings}),
+    )
+    files = make_session(repository, wish, now=datetime.now(UTC))
+    with open_rig(repository, read_plan(files), files, watcher=lambda _rig: None) as rig:
+        yield rig
+
+
+def judge(rig: Rig, commit: str) -> Judgement:
+    """What a probe says of a commit."""
+    judgement = rig.probe(Oid(commit)).judgement
+    assert judgement is not None
+    return judgement
+
+
+def read_log(rig: Rig, name: str = "smoke.log") -> str:
+    """A log of the newest probe."""
+    return (Path(rig.store.list(rig.plan.id)[-1].log) / name).read_text("utf-8", "replace")

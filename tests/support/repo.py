@@ -91,7 +91,7 @@ def _digest(root: Path) -> str:
             continue
         digest.update(os.fsencode(str(relative)) + b"\0")
         if path.is_symlink():
-            digest.update(b"link" + os.fsencode(os.readlink(path)))
+            digest.update(b"link" + os.fsencode(path.readlink()))
         elif path.is_file():
             digest.update(b"file" + path.read_bytes())
     return digest.hexdigest()
