@@ -6,15 +6,100 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from envtrack.model.fact import Fact
+from envtrack.model.fact import Absent, Fact, FactState, Unknown
 from envtrack.model.snapshot import InstalledPackage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from envtrack.model.layer import Layer
 
 Record: TypeAlias = Fact | InstalledPackage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a program of the machine said.
+
+    Attributes:
+        code: its exit code; negative: killed by that signal.
+        out: stdout, leniently decoded, cut at one megabyte.
+        err: stderr, likewise.
+    """
+
+    code: int
+    out: str
+    err: str
+
+
+class Asks(Protocol):
+    """Asks a program of the machine: ``LC_ALL=C``, no shell, no input, a limit."""
+
+    def __call__(
+        self, command: Sequence[str], *, timeout_s: float = 3.0
+    ) -> Said | Absent | Unknown:
+        """What it said; absent: there is no such program; unknown: it hung or can't be run."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuInfo:
+    """One NVIDIA GPU, as NVML tells of it; a field that NVML refuses is unknown, not the GPU.
+
+    Attributes:
+        index: NVML's.
+        model: such as ``NVIDIA A100-SXM4-80GB``.
+        compute_capability: ``8.0``.
+        memory_mib: total memory in MiB.
+        pci_id: ``0000:17:00.0``.
+        mig: ``on``, ``off``; absent where the model has none.
+        mig_devices: how many MIG instances there are.
+        persistence: ``on`` or ``off``.
+    """
+
+    index: int
+    model: FactState
+    compute_capability: FactState
+    memory_mib: FactState
+    pci_id: FactState
+    mig: FactState
+    mig_devices: FactState
+    persistence: FactState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NvmlReport:
+    """What the user-space library of the NVIDIA driver says.
+
+    Attributes:
+        driver_version: of the library's driver, ``550.54.15``.
+        cuda_version: the newest CUDA that this driver supports, ``12.4``.
+        gpus: by index; one that can't be looked at is an unknown in its place.
+    """
+
+    driver_version: FactState
+    cuda_version: FactState
+    gpus: tuple[GpuInfo | Unknown, ...]
+
+
+class ReadsNvml(Protocol):
+    """Asks NVML; creates no CUDA context."""
+
+    def __call__(self, *, timeout_s: float = 5.0) -> NvmlReport | Absent | Unknown:
+        """Its report; absent: no such library; unknown: the reason, in NVML's own words."""
+        ...
+
+
+def ask_nothing(command: Sequence[str], *, timeout_s: float = 3.0) -> Said | Absent | Unknown:
+    """For machines of which only files are to be looked at."""
+    del timeout_s
+    return Unknown(f"{command[0]} was not asked")
+
+
+def read_no_nvml(*, timeout_s: float = 5.0) -> NvmlReport | Absent | Unknown:
+    """Likewise."""
+    del timeout_s
+    return Unknown("NVML was not asked")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +115,9 @@ class Machine:
         home: the home folder of the person at work.
         salt: the repository's key for hashes of what may not be shown; empty: changes of hidden
             values stay invisible.
+        ask: asks programs of the machine.
+        nvml: asks the NVIDIA driver's library.
+        deep: whether frameworks may be started and asked (``--deep``).
     """
 
     root: Path
@@ -38,6 +126,9 @@ class Machine:
     project: Path
     home: Path
     salt: str = ""
+    ask: Asks = ask_nothing
+    nvml: ReadsNvml = read_no_nvml
+    deep: bool = False
 
     @property
     def is_this_one(self) -> bool:
@@ -48,8 +139,9 @@ class Machine:
 class Collector(Protocol):
     """Looks at one layer.
 
-    Files only: no subprocess, no import of what is looked at. What can't be read is an `Unknown`
-    with its reason, not an exception; an `OSError` that escapes is made one by `take_snapshot`.
+    Files, and programs through `Machine.ask`; no import of what is looked at. What can't be read is
+    an `Unknown` with its reason, not an exception; an `OSError` that escapes is made one by
+    `take_snapshot`.
     """
 
     @property
