@@ -137,8 +137,8 @@ def find_session(repository: Repository, name: str, *, unfinished: bool = False)
     Args:
         repository: whose.
         name: an id or its beginning; empty: the newest.
-        unfinished: look only at those that did not come to their end, if no name is given: there is
-            no answer, or the worktree is still there.
+        unfinished: prefer those that did not come to their end, if no name is given: there is no
+            answer, or the worktree is still there.
 
     Raises:
         UsageProblem: there is none, or several begin so.
@@ -147,7 +147,8 @@ def find_session(repository: Repository, name: str, *, unfinished: bool = False)
     if name:
         matching = [files for files in known if files.folder.name.startswith(name)]
     elif unfinished:
-        matching = [files for files in known if not _is_finished(files)][-1:]
+        # Of one that has come to its end the answer is told again: it may never have been shown.
+        matching = [files for files in known if not _is_finished(files)][-1:] or list(known[-1:])
     else:
         matching = list(known[-1:])
     if len(matching) == 1:
@@ -155,11 +156,6 @@ def find_session(repository: Repository, name: str, *, unfinished: bool = False)
     if matching:
         shown = ", ".join(files.folder.name for files in matching)
         raise UsageProblem(f"several sessions begin with `{name}`: {shown}")
-    if known and unfinished and not name:
-        raise UsageProblem(
-            "every session of this repository has come to its end",
-            hint="`envtrack bisect show` shows the last answer; `envtrack bisect GOOD` starts anew",
-        )
     raise UsageProblem(
         f"there is no session{f' `{name}`' if name else ''} in this repository",
         hint="`envtrack bisect GOOD` starts one",
