@@ -16,7 +16,7 @@ environment, and the smoke test. Both find uv's cache warm. Needs git and uv, no
   the lockfile, looking at the environment, tidying the tree, starting Python for each step.
 
 With ``--repeat`` the medians of the single runs' ratios are given.
-"""  # noqa: INP001 - a script, no package
+"""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from pathlib import Path
 from envtrack.git.environ import without_git
 from envtrack.probe.plan import SessionFiles
 from envtrack.probe.store import Store
-from envtrack.process import Completed, run
+from envtrack.process import run
 from envtrack.resources import find_resource
 from envtrack.uv import find_uv
 
@@ -82,14 +82,14 @@ class Bench:
     environ: Mapping[str, str]
     uv: Path
 
-    def run(self, *command: str, cwd: Path | None = None, **more: str) -> Completed:
-        """A command that must succeed; `more` is added to its environment."""
+    def run(self, *command: str, cwd: Path | None = None, **more: str) -> str:
+        """What a command prints, which must succeed; `more` is added to its environment."""
         return run(
             command,
             timeout_s=_TIMEOUT_S,
             env={**self.environ, **more},
             cwd=cwd or self.repo,
-        )
+        ).text
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -135,7 +135,7 @@ def _measure(bench: Bench, number: int) -> Ratios:
         ENVTRACK_UV=str(_write_timed_uv(bench, times)),
     )  # fmt: skip
     whole_s = time.monotonic() - begun
-    answer = json.loads(done.text)
+    answer = json.loads(done)
     effort = answer["effort"]
     files = SessionFiles(Path(answer["folder"]))
     tried = [

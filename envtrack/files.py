@@ -123,7 +123,8 @@ def remove_tree(path: Path) -> None:
         if path.is_dir() and not path.is_symlink():
             _remove_folder(path)
         else:
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(NotADirectoryError):
+                path.unlink(missing_ok=True)
     except OSError as error:
         raise RigFailed(f"{path}: can't be removed: {error.strerror}") from error
 

@@ -13,7 +13,6 @@ import signal
 import subprocess
 import threading
 import time
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Self
 
 from envtrack.errors import (
@@ -23,6 +22,7 @@ from envtrack.errors import (
     RigFailed,
     ToolMissing,
 )
+from envtrack.model.completed import Completed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,43 +39,6 @@ _ENDLESS = 64
 _POLITE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Completed:
-    """A command that has ended.
-
-    Attributes:
-        command: the argument list.
-        code: the exit code; negative: killed by that signal.
-        stdout: bytes, whole.
-        stderr: bytes, whole.
-    """
-
-    command: tuple[str, ...]
-    code: int
-    stdout: bytes
-    stderr: bytes
-
-    @property
-    def text(self) -> str:
-        r"""Stdout as text; bytes that are no UTF-8 show as ``\xNN``."""
-        return self.stdout.decode("utf-8", "backslashreplace")
-
-    @property
-    def error_text(self) -> str:
-        """Stderr as text, likewise."""
-        return self.stderr.decode("utf-8", "backslashreplace")
-
-    @property
-    def line(self) -> str:
-        """Stdout without its final newline, in the file system's encoding: fit for one path."""
-        return os.fsdecode(self.stdout.removesuffix(b"\n"))
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """NUL-terminated fields of stdout, in the file system's encoding: fit for paths."""
-        return tuple(os.fsdecode(part) for part in self.stdout.split(b"\0") if part)
-
-
 def run(
     command: Sequence[str],
     *,
@@ -84,6 +47,7 @@ def run(
     cwd: Path | None = None,
     stdin: bytes = b"",
     check: bool = True,
+    keep_fds: Sequence[int] = (),
 ) -> Completed:
     """The ended command.
 
@@ -94,13 +58,14 @@ def run(
         cwd: where to run.
         stdin: what it reads.
         check: whether an exit code other than 0 is an error.
+        keep_fds: descriptors that the command inherits.
 
     Raises:
         ToolMissing: there is no such program.
         CommandFailed: it ended with another code than 0 and `check` is set.
         CommandTimedOut: it did not end within `timeout_s`.
     """
-    child = _start(command, env=env, cwd=cwd, stdin=subprocess.PIPE)
+    child = _start(command, env=env, cwd=cwd, stdin=subprocess.PIPE, keep_fds=keep_fds)
     readers = [_Reader(child.stdout), _Reader(child.stderr)]
     feeder = threading.Thread(target=_feed, args=(child, stdin), daemon=True)
     feeder.start()
@@ -225,8 +190,8 @@ def undisturbed() -> Iterator[None]:
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for one, handler in before.items():
+            signal.signal(one, handler)
         for number in dict.fromkeys(held):
             signal.raise_signal(number)
 

@@ -54,7 +54,7 @@ def seal(
     (home / ".gitconfig").write_text(
         "[user]\n\tname = Ada Tester\n\temail = ada@example.org\n"
         "[init]\n\tdefaultBranch = main\n[commit]\n\tgpgSign = false\n"
-        "[protocol \"file\"]\n\tallow = always\n"
+        '[protocol "file"]\n\tallow = always\n'
     )
     yield home
     shutil.rmtree(home, ignore_errors=True)

@@ -52,7 +52,9 @@ def test_what_uv_says_decides_and_not_its_exit_code(
 
 
 def test_only_the_network_and_a_held_cache_are_tried_again() -> None:
-    retried = {kind for kind, _, code, said in SAID if is_worth_a_retry(judge_sync_failure(said, code))}
+    retried = {
+        kind for kind, _, code, said in SAID if is_worth_a_retry(judge_sync_failure(said, code))
+    }
     assert retried == {"network"}
     assert is_worth_a_retry(
         judge_sync_failure("error: Timeout (300s) when waiting for lock on `/x/.lock`", 2)

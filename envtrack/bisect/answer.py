@@ -21,6 +21,7 @@ from envtrack.probe.store import Store
 from envtrack.record.revisions import read_revision
 
 _LAST_LINES = 12
+_MOST_PINS = 8
 _SKIP = Verdict.UNTESTABLE.bisect_code
 
 
@@ -57,7 +58,7 @@ def make_answer(
         ),
         comparison=comparison,
         last_lines=_last_lines(known.get(told) if told else None, known, plan.id),
-        hints=_hints(plan, found, known, comparison),
+        hints=_hints(repository, plan, found, known, comparison),
         notes=notes,
     )
 
@@ -72,7 +73,12 @@ def _judged(repository: Repository, known: dict[Oid, Observation], commit: Oid) 
 
 
 def _effort(plan: Plan, found: Found, observations: tuple[Observation, ...]) -> Effort:
-    tried = [seen for seen in observations if seen.judgement and seen.same_as is None]
+    # What was cut short says nothing, and is tried again.
+    tried = [
+        seen
+        for seen in observations
+        if seen.judgement and seen.judgement.verdict is not Verdict.ABORTED and seen.same_as is None
+    ]
     ends = {Oid(plan.good), Oid(plan.bad)}
     return Effort(
         candidates=found.candidates,
@@ -139,7 +145,7 @@ def _compare(repository: Repository, plan: Plan, before: Oid, after: Oid) -> Com
         older, newer = (
             replace(record, snapshot=Part.NOT_MEANT, notes=()) for record in (older, newer)
         )
-    return compare_records(older, newer)
+    return compare_records(older, newer, selection=plan.selection)
 
 
 def _notes(found: Found, comparison: Comparison) -> tuple[str, ...]:
@@ -179,13 +185,17 @@ def _show_line(line: str, session: str) -> str:
 
 
 def _hints(
-    plan: Plan, found: Found, known: dict[Oid, Observation], comparison: Comparison | None
+    repository: Repository,
+    plan: Plan,
+    found: Found,
+    known: dict[Oid, Observation],
+    comparison: Comparison | None,
 ) -> tuple[str, ...]:
     skipped = [seen for seen in known.values() if seen.judgement]
     is_stale = any(seen.judgement and seen.judgement.kind == "lock-stale" for seen in skipped)
     match found.outcome:
         case Outcome.FOUND if found.first_bad is not None and found.predecessor is not None:
-            return _hints_found(plan, found.predecessor, found.first_bad, comparison)
+            return _hints_found(repository, plan, found.predecessor, found.first_bad, comparison)
         case Outcome.GOOD_END_FAILS:
             hint = "choose an older good commit, or check the smoke test there"
             if plan.smoke_files:
@@ -209,25 +219,41 @@ def _hints(
 
 
 def _hints_found(
-    plan: Plan, before: Oid, after: Oid, comparison: Comparison | None
+    repository: Repository,
+    plan: Plan,
+    before: Oid,
+    after: Oid,
+    comparison: Comparison | None,
 ) -> tuple[str, ...]:
-    lockfile = shlex.quote(plan.lockfile)
     hints = [f"git show {after.short}"]
     if comparison is None or not comparison.changes:
         return tuple(hints)
     hints.append(f"envtrack diff {before.short} {after.short}")
+    files = _changed_files(repository, plan, before, after)
     moved = [
         change
         for change in comparison.changes
-        if change.origin is not Origin.FORCED
+        if change.origin is Origin.ROOT
         and change.before
         and change.kind in (ChangeKind.UPGRADED, ChangeKind.DOWNGRADED)
     ]
-    if moved:
+    # Where the project's own requirements moved too, the older releases may no longer satisfy them.
+    if moved and files == (plan.lockfile,):
         pins = " ".join(
             f"--upgrade-package {shlex.quote(f'{change.name}=={change.before}')}"
-            for change in moved[:8]
+            for change in moved[:_MOST_PINS]
         )
         hints.append(f"uv lock {pins}   # takes what was asked for back, one by one to narrow it")
-    hints.append(f"git checkout {before.short} -- {lockfile}   # takes the whole step back")
+    if files:
+        step = f"git checkout {before.short} -- {shlex.join(files)}"
+        hints.append(f"{step}   # takes the whole step back")
     return tuple(hints)
+
+
+def _changed_files(repository: Repository, plan: Plan, before: Oid, after: Oid) -> tuple[str, ...]:
+    """The lockfile and its project files, as far as they differ between two commits."""
+    done = repository.git(
+        "--literal-pathspecs", "diff-tree", "-r", "-z", "--name-only", "--no-renames",
+        "--diff-filter=MD", before.hex, after.hex, "--", *plan.paths,
+    )  # fmt: skip
+    return done.fields

@@ -91,6 +91,28 @@ def find_environment_paths(
     return (lockfile, *sorted((inside & known) - {lockfile}))
 
 
+def find_neighbours(repository: Repository, lockfile: str, good: Oid, bad: Oid) -> tuple[str, ...]:
+    """Names of what lies beside the repository and is used by it: ``x`` for ``../x/lib``.
+
+    Editable members, folders, files and local indexes that the lockfiles of both ends name.
+    """
+    folder = posixpath.dirname(lockfile)
+    found = set()
+    for commit in (good, bad):
+        lock = _read_lock(repository, commit, lockfile)
+        for location in () if lock is None else _local_paths(lock):
+            above, name, *_ = [*posixpath.normpath(posixpath.join(folder, location)).split("/"), ""]
+            if above == ".." and name not in {"", ".."}:
+                found.add(name)
+    return tuple(sorted(found))
+
+
+def _local_paths(lock: Lock) -> set[str]:
+    sources = {package.source.location for package in lock.packages}
+    files = {artifact.location for package in lock.packages for artifact in package.artifacts}
+    return {place for place in sources | files if place.startswith("../")}
+
+
 def _local_folders(lock: Lock | None) -> tuple[str, ...]:
     return () if lock is None else tuple(p.source.location for p in lock.local_trees)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from envtrack.errors import RigFailed
 from envtrack.files import lock_file
-from envtrack.git.environ import without_git
+from envtrack.git.environ import PLAIN, without_git
 from envtrack.git.repository import Repository
 from envtrack.git.worktree import (
     Worktree,
@@ -26,7 +26,7 @@ from envtrack.model.verdict import Observation, Verdict
 from envtrack.probe.bounded import LIFELINE
 from envtrack.probe.leftovers import end_leftovers
 from envtrack.probe.plan import Plan, SessionFiles
-from envtrack.probe.step import SCRATCH
+from envtrack.probe.step import GIT_FOLDER, SCRATCH
 from envtrack.probe.store import Store
 from envtrack.probe.tree import Tree
 from envtrack.process import Child, undisturbed
@@ -99,14 +99,13 @@ class Rig:
         Raises:
             RigFailed: the rig failed.
         """
-        separator = ("--", *paths) if paths else ()
         self.tree.git("bisect", "reset", check=False)
         self.tree.git("checkout", "--quiet", "--force", "--detach", bad.hex)
         ends = (bad.hex, *(good.hex for good in goods))
-        self.tree.git("--literal-pathspecs", "bisect", "start", *ends, *separator)
+        pathspecs = ("--", *map(_pathspec, paths)) if paths else ()
+        self.tree.git("--no-literal-pathspecs", "bisect", "start", *ends, *pathspecs)
         if self._read_end().first_bad is None:
-            command = "core.hooksPath=/dev/null", "--literal-pathspecs", "bisect", "run"
-            self._run("git", "-c", *command, str(self.files.script))
+            self._run("git", *PLAIN, "bisect", "run", str(self.files.script))
         ended = self._read_end()
         if ended.first_bad is None and not ended.has_skipped and self._has_candidates(paths):
             raise self.failure()
@@ -123,7 +122,8 @@ class Rig:
     def steps_left(self) -> int | None:
         """How many steps are left by git's own estimate; ``None`` outside a search."""
         goods = self.tree.git("for-each-ref", "--format=^%(objectname)", "refs/bisect/good-*")
-        paths = self.plan.paths
+        # Without paths git looks at all commits: then it is the code that is searched.
+        paths = self.plan.paths if self._read_state("BISECT_NAMES").strip() else ()
         done = self.tree.git(
             "--literal-pathspecs", "rev-list", "--bisect-vars", "refs/bisect/bad",
             *goods.text.split(), "--", *paths,
@@ -161,10 +161,13 @@ class Rig:
         self.watcher(self)
         return code
 
+    def _read_state(self, name: str) -> str:
+        """One of the files in which git bisect keeps its state; empty where it has none."""
+        path = Path(self.tree.git("rev-parse", "--path-format=absolute", "--git-path", name).line)
+        return path.read_text("utf-8", "backslashreplace") if path.exists() else ""
+
     def _read_end(self) -> GitEnd:
-        where = self.tree.git("rev-parse", "--path-format=absolute", "--git-path", "BISECT_LOG")
-        path = Path(where.line)
-        text = path.read_text("utf-8", "backslashreplace") if path.exists() else ""
+        text = self._read_state("BISECT_LOG")
         if text:
             self.files.bisect_log.write_text(text, "utf-8")
         first = re.findall(r"^# first bad commit: \[(\w+)\]", text, re.MULTILINE)
@@ -173,6 +176,13 @@ class Rig:
             earliest_bad=Oid(self.tree.git("rev-parse", "--verify", "refs/bisect/bad").line),
             has_skipped="\n# possible first bad commit: " in text,
         )
+
+
+def _pathspec(path: str) -> str:
+    """A path for `git bisect start`, which keeps its paths in a file of one line."""
+    if "\n" not in path:
+        return f":(top,literal){path}"
+    return ":(top,glob)" + re.sub(r"([*?\[\]\\])", r"\\\1", path).replace("\n", "?")
 
 
 @contextlib.contextmanager
@@ -200,17 +210,23 @@ def open_rig(
         if earlier is not None:
             remove_worktree(earlier, marker=files.worktree)
         try:
-            worktree = _make_worktree(repository, plan, files)
+            worktree = _make_worktree(repository, plan, files, keep_fds=(lock,))
             environ = {
                 **without_git(repository.environ),
                 LIFELINE: str(lifeline),
                 SCRATCH: str(worktree.folder),
+                GIT_FOLDER: str(worktree.admin),
             }
             yield Rig(
                 plan=plan,
                 files=files,
                 store=store,
-                tree=Tree(top=worktree.tree, environ=repository.environ),
+                tree=Tree(
+                    top=worktree.tree,
+                    environ=repository.environ,
+                    own_git_dir=worktree.admin,
+                    keep_fds=(lock,),
+                ),
                 environ=environ,
                 keep_fds=(lock, lifeline),
                 watcher=watcher,
@@ -229,13 +245,30 @@ def _clear_away(repository: Repository, plan: Plan, files: SessionFiles) -> None
             remove_worktree(worktree, marker=files.worktree)
 
 
-def _make_worktree(repository: Repository, plan: Plan, files: SessionFiles) -> Worktree:
+def _make_worktree(
+    repository: Repository, plan: Plan, files: SessionFiles, *, keep_fds: tuple[int, ...]
+) -> Worktree:
     # A name of its own for every run: whoever is left over from an earlier one can't be in it.
     run_name = f"{plan.id}-{secrets.token_hex(2)}"
     folder = cache_folder(repository.environ, repository.root) / "worktrees" / run_name
-    return add_worktree(
-        repository, Oid(plan.bad), folder=folder, name=f"envtrack-{run_name}", marker=files.worktree
+    made = add_worktree(
+        repository,
+        Oid(plan.bad),
+        folder=folder,
+        name=f"envtrack-{run_name}",
+        marker=files.worktree,
+        keep_fds=keep_fds,
     )
+    _bring_neighbours(plan, made)
+    return made
+
+
+def _bring_neighbours(plan: Plan, worktree: Worktree) -> None:
+    """Links what stands beside the user's repository to where the probe's tree looks for it."""
+    for name in plan.neighbours:
+        place, link = Path(plan.root).parent / name, worktree.folder / name
+        if place.exists() and not os.path.lexists(link):
+            link.symlink_to(place)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from envtrack.bisect.ends import find_environment_paths, require_lockfile, require_range
+from envtrack.bisect.ends import (
+    find_environment_paths,
+    find_neighbours,
+    require_lockfile,
+    require_range,
+)
 from envtrack.bisect.smoke_files import SmokeFile, find_smoke_files, keep_smoke_files
 from envtrack.errors import RigFailed, UsageProblem
 from envtrack.files import lock_file, write_whole
@@ -76,6 +81,7 @@ def make_session(repository: Repository, wish: Wish, *, now: datetime) -> Sessio
         common_dir=str(repository.common_dir),
         lockfile=wish.lockfile,
         paths=find_environment_paths(repository, wish.lockfile, good, bad),
+        neighbours=find_neighbours(repository, wish.lockfile, good, bad),
         good=good.hex,
         bad=bad.hex,
         smoke=wish.smoke,
@@ -131,7 +137,8 @@ def find_session(repository: Repository, name: str, *, unfinished: bool = False)
     Args:
         repository: whose.
         name: an id or its beginning; empty: the newest.
-        unfinished: look only at those without an answer, if no name is given.
+        unfinished: prefer those that did not come to their end, if no name is given: there is no
+            answer, or the worktree is still there.
 
     Raises:
         UsageProblem: there is none, or several begin so.
@@ -140,7 +147,8 @@ def find_session(repository: Repository, name: str, *, unfinished: bool = False)
     if name:
         matching = [files for files in known if files.folder.name.startswith(name)]
     elif unfinished:
-        matching = [files for files in known if not files.answer.exists()][-1:]
+        # Of one that has come to its end the answer is told again: it may never have been shown.
+        matching = [files for files in known if not _is_finished(files)][-1:] or list(known[-1:])
     else:
         matching = list(known[-1:])
     if len(matching) == 1:
@@ -148,9 +156,8 @@ def find_session(repository: Repository, name: str, *, unfinished: bool = False)
     if matching:
         shown = ", ".join(files.folder.name for files in matching)
         raise UsageProblem(f"several sessions begin with `{name}`: {shown}")
-    kind = "unfinished session" if unfinished and not name else "session"
     raise UsageProblem(
-        f"there is no {kind}{f' `{name}`' if name else ''} in this repository",
+        f"there is no session{f' `{name}`' if name else ''} in this repository",
         hint="`envtrack bisect GOOD` starts one",
     )
 
@@ -166,6 +173,11 @@ def clean_up_after_others(repository: Repository) -> None:
                 remove_worktree(worktree, marker=files.worktree)
         except RigFailed:
             continue
+
+
+def _is_finished(files: SessionFiles) -> bool:
+    # The answer is written before the worktree goes, and shown after: a kill can fall in between.
+    return files.answer.exists() and (not files.worktree.exists() or _is_kept(files))
 
 
 def _is_kept(files: SessionFiles) -> bool:

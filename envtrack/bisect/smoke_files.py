@@ -99,7 +99,8 @@ def _read_committed(repository: Repository, name: str, commit: Oid) -> SmokeFile
     content = repository.read_file(commit, name)
     if content is None:
         return None
-    mode = repository.git("ls-tree", "--full-tree", commit.hex, "--", name).text[:6]
+    listed = ("--literal-pathspecs", "ls-tree", "--full-tree", commit.hex, "--", name)
+    mode = repository.git(*listed).text[:6]
     return SmokeFile(name=name, content=content, is_executable=mode == "100755")
 
 

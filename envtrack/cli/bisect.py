@@ -1,14 +1,13 @@
 """``envtrack bisect``: which commit broke it."""
 
 import signal
-from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from envtrack.cli.context import Context, Place, open_context
+from envtrack.cli.context import Place, open_context
 from envtrack.cli.options import (
     ColourOption,
     DirectoryOption,
@@ -18,15 +17,15 @@ from envtrack.cli.options import (
     OutputOption,
 )
 from envtrack.cli.output import Colour, Format, Output, Rendering, put_out, say
+from envtrack.cli.wishes import choose_selection, make_plan, newest_good
 from envtrack.config.settings import Stale
-from envtrack.errors import UsageProblem
 from envtrack.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from envtrack.bisect.session import Wish
     from envtrack.git.repository import Repository
     from envtrack.model.answer import Answer
-    from envtrack.probe.plan import Plan, SessionFiles
+    from envtrack.probe.plan import SessionFiles
 
 _START = "start"
 
@@ -46,7 +45,8 @@ class _StartByDefault(TyperGroup):
 
 bisect_app = typer.Typer(
     cls=_StartByDefault,
-    help="Find the commit that broke it: `bisect GOOD [BAD]` (that is `bisect start`).",
+    help="Find the commit that broke it: `envtrack bisect GOOD [BAD] --smoke 'COMMAND'`. "
+    "(That is `bisect start`; `envtrack bisect start --help` lists its options.)",
     no_args_is_help=False,
     rich_markup_mode="markdown",
 )
@@ -151,18 +151,18 @@ def start(
     from envtrack.bisect.session import Wish
 
     context = open_context(Place(directory=directory, lockfile=lockfile, machine=None))
-    selection = _choose_selection(
+    selection = choose_selection(
         context, extra or (), group or (), (all_extras, all_groups, all_packages)
     )
     command = smoke or context.settings.smoke.command
     wish = Wish(
-        good=good or _newest_good(context, bad, command),
+        good=good or newest_good(context, bad, command),
         bad=bad,
         lockfile=context.bench.lockfile,
         smoke=command,
         smoke_from=smoke_from or "",
         listed_files=context.settings.smoke.files,
-        settings=_make_plan(
+        settings=make_plan(
             context,
             timeout=timeout,
             timeout_is=timeout_is or context.settings.smoke.timeout_is,
@@ -183,77 +183,19 @@ def _start_session(
     from datetime import UTC, datetime
 
     from envtrack.bisect.session import clean_up_after_others, make_session
+    from envtrack.probe.plan import read_plan
 
     files = make_session(repository, wish, now=datetime.now(UTC))
     clean_up_after_others(repository)
     say(f"session {files.folder.name}: {wish.good} is good, {wish.bad} is bad, {wish.lockfile}")
+    plan = read_plan(files)
+    if plan.smoke_files:
+        source = wish.smoke_from or "your working tree"
+        say(f"at every commit as in {source}: {', '.join(plan.smoke_files)}")
+    if plan.neighbours:
+        names = ", ".join(f"../{name}" for name in plan.neighbours)
+        say(f"outside the repository, at every commit as it is now: {names}")
     run_to_answer(repository, files, shape, is_verbose=is_verbose)
-
-
-def _choose_selection(
-    context: Context, extras: Sequence[str], groups: Sequence[str], everything: tuple[bool, ...]
-) -> Any:  # noqa: ANN401 - Selection, imported late
-    from dataclasses import replace
-
-    from envtrack.model.lock import Selection
-
-    chosen: Selection = context.settings.selection
-    all_extras, all_groups, all_packages = everything
-    return replace(
-        chosen,
-        extras=tuple(extras) or chosen.extras,
-        groups=tuple(groups) or chosen.groups,
-        all_extras=all_extras or chosen.all_extras,
-        all_groups=all_groups or chosen.all_groups,
-        all_packages=all_packages or chosen.all_packages,
-    )
-
-
-def _make_plan(context: Context, *, timeout: str | None, **values: Any) -> "Plan":  # noqa: ANN401
-    """The parts of a plan that the options say; the session fills in the rest."""
-    from envtrack.config.durations import parse_duration
-    from envtrack.probe.plan import Plan
-    from envtrack.uv import find_uv
-
-    seconds: float | None = context.settings.smoke.timeout_s
-    if timeout is not None:
-        seconds = parse_duration(timeout)
-    if not seconds:
-        raise UsageProblem(f"--timeout: `{timeout}` is no duration", hint="`90s`, `10m`, `1h`")
-    if values["timeout_is"] not in (Verdict.BAD, Verdict.UNTESTABLE):
-        raise UsageProblem("--timeout-is: bad or untestable")
-    return Plan.of(
-        smoke_timeout_s=seconds,
-        uv=str(find_uv(context.repository.environ)),
-        machine=context.bench.machine,
-        **values,
-    )
-
-
-def _newest_good(context: Context, bad: str, smoke: str) -> str:
-    """The newest good commit below the bad end: of this smoke test, or else of any."""
-    from envtrack.record.verdicts import find_newest_good
-
-    repository, bench = context.repository, context.bench
-    end = repository.get_commit(bad)
-    found = None
-    for command in dict.fromkeys((smoke, "")):
-        found = found or find_newest_good(
-            repository, bench.machine, bench.lockfile, end, command=command
-        )
-    if found is None:
-        raise UsageProblem(
-            f"no commit up to `{bad}` has a recorded good verdict",
-            hint="name a revision that works: `envtrack bisect GOOD`; `envtrack smoke` records "
-            "verdicts",
-        )
-    if found == end:
-        raise UsageProblem(
-            f"`{bad}` itself has a recorded good verdict on {bench.machine}: if it fails now, "
-            "something below the lockfile has changed",
-            hint="`envtrack diff` compares the record with this machine; or name a good revision",
-        )
-    return found.hex
 
 
 def run_to_answer(

@@ -61,8 +61,7 @@ def _run(scratch: Path, shape: Output, *, is_kept: bool) -> None:
     finally:
         progress.finish()
     put_out_answer(answer, shape)
-    say(f"all of it took {time.monotonic() - started:.1f} s")
-    if is_kept:
-        say(f"kept: {example.folder}")
+    kept = f"kept: {example.folder}" if is_kept else "removed again; `--keep FOLDER` keeps it"
+    say(f"all of it took {time.monotonic() - started:.1f} s; the example is {kept}")
     if answer.outcome.exit_code:
         raise typer.Exit(answer.outcome.exit_code)

@@ -38,13 +38,14 @@ class Progress:
 
     def __call__(self, rig: Rig) -> None:
         """Looks at the session and says what is new."""
-        if time.monotonic() < self._next_look:
-            return
         observations = rig.store.list(rig.plan.id)
         new = [seen for seen in observations if seen.judgement and seen.id not in self._said]
         for seen in new:
             self._said.add(seen.id)
             self._say_verdict(seen, rig)
+        # A run's last verdict must not fall into the gap between two looks: only the rest waits.
+        if time.monotonic() < self._next_look:
+            return
         if self._is_terminal or self.is_verbose:
             self._say_running(next((s for s in observations if s.judgement is None), None))
         self._next_look = time.monotonic() + _BETWEEN_LOOKS_S

@@ -49,11 +49,12 @@ def status(session: SessionArgument = "", directory: DirectoryOption = None) -> 
     files = _find(session, directory)
     plan = read_plan(files)
     seen = Store(files.store).list(plan.id)
-    judged = [one for one in seen if one.judgement is not None]
+    judged = [one for one in seen if one.judgement and one.judgement.verdict != "aborted"]
+    running = sum(1 for one in seen if one.judgement is None)
     print(f"session {plan.id}")
     print(f"  good {plan.good[:10]}  bad {plan.bad[:10]}  lockfile {plan.lockfile}")
     print(f"  smoke test: {plan.smoke}")
-    print(f"  {len(judged)} commits judged, {len(seen) - len(judged)} under way")
+    print(f"  {len(judged)} commits judged, {running} under way")
     if files.answer.exists():
         print(f"  finished: {json.loads(files.answer.read_text())['message']}")
     elif _is_running(files):

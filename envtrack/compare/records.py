@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from envtrack.model.comparison import Change
     from envtrack.model.layer import Layer
-    from envtrack.model.lock import Lock
+    from envtrack.model.lock import Lock, Selection
     from envtrack.model.snapshot import Snapshot
 
 # So many installed packages that do not fit their lock are named; what follows is counted.
@@ -55,6 +55,7 @@ def compare_records(
     after: Record,
     *,
     layer: Layer | None = None,
+    selection: Selection | None = None,
 ) -> Comparison:
     """All that differs between two records, and in the notes what could not be compared.
 
@@ -65,12 +66,13 @@ def compare_records(
         before: the older one.
         after: the newer one.
         layer: only this one's changes; ``None``: all.
+        selection: what of the locks is installed; ``None``: they are compared whole.
     """
     by_locks = Part.NOT_MEANT not in (before.lock, after.lock)
     changes: list[Change] = []
     notes = [*before.notes, *after.notes, *_list_notes(before, after, by_locks=by_locks)]
     if by_locks:
-        changes += compare_locks(_find_lock(before), _find_lock(after))
+        changes += compare_locks(_find_lock(before), _find_lock(after), selection=selection)
     if not isinstance(before.snapshot, Part) and not isinstance(after.snapshot, Part):
         seen = compare_snapshots(before.snapshot, after.snapshot)
         changes += [change for change in seen if not by_locks or _is_fact(change)]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from envtrack.errors import CommandFailed, ToolMissing, UsageProblem
 from envtrack.git.environ import elsewhere, here
+from envtrack.model.completed import Completed
 from envtrack.model.oid import Commit, Oid
-from envtrack.process import Completed, run
+from envtrack.process import run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -133,7 +134,16 @@ class Repository:
 
     def find_blob(self, commit: Oid, path: str) -> Oid | None:
         """The blob at a path (relative to the top level, forward slashes), or ``None``."""
-        done = self.git("ls-tree", "-z", "--full-tree", commit.hex, "--", path, check=False)
+        done = self.git(
+            "--literal-pathspecs",
+            "ls-tree",
+            "-z",
+            "--full-tree",
+            commit.hex,
+            "--",
+            path,
+            check=False,
+        )
         for row in done.fields:
             head, _, name = row.partition("\t")
             mode, kind, oid = head.split(" ")
@@ -157,7 +167,11 @@ class Repository:
     def _library(self) -> Repo:
         from git import Repo
 
-        return Repo(self.git_dir if self.is_bare else self.root)
+        # A folder may well be called `$HOME`; GitPython 3.2 still takes it for a variable where it
+        # starts git.
+        made = Repo(self.git_dir if self.is_bare else self.root, expand_vars=False)
+        made.git._working_dir = str(self.root)  # noqa: SLF001 - there is no other way in
+        return made
 
 
 def open_repository(start: Path, environ: Mapping[str, str]) -> Repository:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,18 +45,27 @@ def cache_folder(environ: Mapping[str, str], away_from: Path) -> Path:
     named = Path(environ.get("XDG_CACHE_HOME") or "")
     # A relative path is to be ignored, says the XDG base directory specification.
     wanted = (named if named.is_absolute() else home / ".cache") / "envtrack"
-    for folder in (wanted, Path(tempfile.gettempdir()) / "envtrack"):
-        # A home folder that is a repository itself (dotfiles) holds its own cache.
-        if not folder.resolve().is_relative_to(away_from.resolve()):
+    for folder in (wanted, Path(tempfile.gettempdir()) / f"envtrack-{os.getuid()}"):
+        # A home folder that is a repository itself (dotfiles) holds its own cache. A colon parts
+        # the folders of PATH: no program of an environment there would ever be found.
+        is_inside = folder.resolve().is_relative_to(away_from.resolve())
+        if not is_inside and os.pathsep not in str(folder):
             return folder
     raise RigFailed(
-        f"{away_from}: both the cache and the temporary folder lie inside this repository",
-        hint="set XDG_CACHE_HOME to a folder outside it",
+        f"{away_from}: both the cache and the temporary folder lie inside this repository, or have"
+        f" a `{os.pathsep}` in their names",
+        hint="set XDG_CACHE_HOME to another folder",
     )
 
 
 def add_worktree(
-    repository: Repository, commit: Oid, *, folder: Path, name: str, marker: Path
+    repository: Repository,
+    commit: Oid,
+    *,
+    folder: Path,
+    name: str,
+    marker: Path,
+    keep_fds: Sequence[int] = (),
 ) -> Worktree:
     """A new linked worktree with `commit` checked out, hooks off.
 
@@ -66,6 +76,8 @@ def add_worktree(
         name: the working tree's name in it.
         marker: a file that tells of it, written first, so that whoever comes after a crash can
             remove it.
+        keep_fds: descriptors that git inherits: a lock among them is held until git has ended, even
+            if we are killed, so that nobody removes what it is still making.
 
     Raises:
         RigFailed: the repository or the folder can't be written, or the checkout fails.
@@ -78,7 +90,10 @@ def add_worktree(
     except OSError as error:
         raise RigFailed(f"{folder}: can't be written: {error.strerror}") from error
     try:
-        _git(repository, "worktree", "add", "--detach", "--quiet", str(tree), commit.hex)
+        _git(
+            repository, "worktree", "add", "--detach", "--quiet", str(tree), commit.hex,
+            keep_fds=keep_fds,
+        )  # fmt: skip
     except CommandFailed as error:
         remove_worktree(made, marker=marker)
         raise RigFailed(f"no worktree can be made: {_last(error.output)}") from error
@@ -119,13 +134,14 @@ def remove_worktree(worktree: Worktree, *, marker: Path) -> None:
         marker.unlink(missing_ok=True)
 
 
-def _git(repository: Repository, *arguments: str) -> None:
+def _git(repository: Repository, *arguments: str, keep_fds: Sequence[int]) -> None:
     # By name: a repository that is only found by GIT_DIR is no longer found without it.
     run(
         ("git", f"--git-dir={repository.git_dir}", *PLAIN, *arguments),
         timeout_s=_TIMEOUT_S,
         env=elsewhere(repository.environ),
         cwd=repository.root,
+        keep_fds=keep_fds,
     )
 
 

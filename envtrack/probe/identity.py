@@ -86,8 +86,10 @@ def _read_lock(path: Path, shown: str) -> tuple[Lock | None, str]:
 
 def _complete(selection: Selection, project: Path) -> Selection:
     """The selection with the default groups that this commit's project names."""
+    path = project / "pyproject.toml"
     try:
-        document = tomllib.loads(read_text(project / "pyproject.toml"))
+        # Without one uv says so itself: that is a fact about the commit, and no fault of the rig.
+        document = tomllib.loads(read_text(path) if path.is_file() else "")
         groups = document["tool"]["uv"]["default-groups"]
     except (tomllib.TOMLDecodeError, LookupError, TypeError):
         return selection

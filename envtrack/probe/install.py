@@ -91,7 +91,7 @@ def _begin(bench: Bench, commit: Oid) -> Notes:
     folder = _new_folder(bench, commit)
     number, now = 0, time.time()
     if bench.is_driven:
-        number = bench.store.begin(bench.plan.id, commit, log=str(folder), at=now)
+        number = bench.store.begin(bench.plan.id, commit, log=folder, at=now)
     notes = Notes(folder=str(folder), commit=commit.hex, number=number, started=now)
     write_notes(bench, notes)
     return notes

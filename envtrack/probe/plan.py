@@ -27,6 +27,8 @@ class Plan:
         common_dir: its shared git folder.
         lockfile: from the top level, with forward slashes.
         paths: the lockfile and the files that belong to it: what git bisect looks at.
+        neighbours: names of folders and files beside the repository that its lockfiles use: no
+            commit holds them, so they are as they are now at every commit.
         good: full name of the good end.
         bad: full name of the bad end.
         smoke: the smoke test, for ``sh -c``.
@@ -55,6 +57,7 @@ class Plan:
     bad: str
     smoke: str
     smoke_files: tuple[str, ...] = ()
+    neighbours: tuple[str, ...] = ()
     smoke_timeout_s: float = 600.0
     sync_timeout_s: float = 1800.0
     timeout_is: Verdict = Verdict.BAD
@@ -200,6 +203,7 @@ def read_plan(files: SessionFiles) -> Plan:
                 **document,
                 "paths": tuple(document["paths"]),
                 "smoke_files": tuple(document["smoke_files"]),
+                "neighbours": tuple(document["neighbours"]),
                 "timeout_is": Verdict(document["timeout_is"]),
                 "stale": Stale(document["stale"]),
                 "selection": Selection(**selection),

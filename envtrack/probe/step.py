@@ -32,6 +32,7 @@ from envtrack.probe.store import Store
 from envtrack.probe.tree import Tree
 
 SCRATCH = "ENVTRACK_SCRATCH"
+GIT_FOLDER = "ENVTRACK_GIT_FOLDER"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -61,11 +62,13 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 
 
 def _make_bench(files: SessionFiles, top: Path) -> Bench:
-    scratch = os.environ.get(SCRATCH)
+    scratch, git_folder = os.environ.get(SCRATCH), os.environ.get(GIT_FOLDER)
     return Bench(
         plan=read_plan(files),
         files=files,
-        tree=Tree(top=top, environ=os.environ),
+        tree=Tree(
+            top=top, environ=os.environ, own_git_dir=Path(git_folder) if git_folder else None
+        ),
         scratch=Path(scratch) if scratch else files.folder / "by-hand",
         is_driven=LIFELINE in os.environ,
         store=Store(files.store),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +27,7 @@ CREATE TABLE IF NOT EXISTS probes (
     reason TEXT,
     exit_code INTEGER,
     same_as TEXT,                  -- the commit whose verdict this is: same environment, same code
-    log TEXT                       -- folder
+    log TEXT                       -- folder, from the one of this file
 );
 CREATE INDEX IF NOT EXISTS by_session ON probes (session, commit_oid);
 """
@@ -64,12 +65,14 @@ class Store:
         finally:
             database.close()
 
-    def begin(self, session: str, commit: Oid, *, log: str, at: float) -> int:
-        """The number of a probe that starts now."""
+    def begin(self, session: str, commit: Oid, *, log: Path, at: float) -> int:
+        """The number of a probe that starts now; `log` is its folder."""
+        # SQLite takes no path that is no UTF-8; from here on it is plain.
+        place = _plain(os.path.relpath(log, self._path.parent))
         with self._open() as database:
             row = database.execute(
                 "INSERT INTO probes (session, commit_oid, started_at, log) VALUES (?, ?, ?, ?)",
-                (session, commit.hex, at, log),
+                (session, commit.hex, at, place),
             )
             return int(row.lastrowid or 0)
 
@@ -90,7 +93,7 @@ class Store:
                     judgement.verdict.value,
                     judgement.stage,
                     judgement.kind,
-                    judgement.reason,
+                    _plain(judgement.reason),
                     judgement.exit_code,
                     seconds,
                     same_as and same_as.hex,
@@ -130,10 +133,14 @@ class Store:
                 f" reason, exit_code, same_as, log FROM probes WHERE {where} ORDER BY id",
                 values,
             ).fetchall()
-        return tuple(_observe(row) for row in rows)
+        return tuple(_observe(row, self._path.parent) for row in rows)
 
 
-def _observe(row: tuple[object, ...]) -> Observation:
+def _plain(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _observe(row: tuple[object, ...], folder: Path) -> Observation:
     number, commit, key, started, seconds, verdict, stage, kind, reason, code, same, log = row
     judgement = None
     if verdict is not None:
@@ -152,5 +159,5 @@ def _observe(row: tuple[object, ...]) -> Observation:
         seconds=float(str(seconds or 0)),
         judgement=judgement,
         same_as=Oid(str(same)) if same else None,
-        log=str(log or ""),
+        log=str(folder / str(log)) if log else "",
     )

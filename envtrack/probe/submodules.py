@@ -66,7 +66,7 @@ def _bring_one(tree: Tree, oid: Oid, path: str, sources: list[Origin]) -> list[s
     for source in sources:
         remove_tree(target)
         try:
-            tree.git(
+            Tree(top=tree.top, environ=tree.environ).git(
                 "clone", "--quiet", "--shared", "--no-checkout", str(source.modules), str(target)
             )
             inner = Tree(top=target, environ=tree.environ)

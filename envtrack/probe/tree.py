@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from envtrack.errors import CommandFailed, RigFailed
-from envtrack.files import make_writable, read_text, remove_tree
+from envtrack.files import make_writable, remove_tree
 from envtrack.git.environ import PLAIN, elsewhere
+from envtrack.model.completed import Completed
 from envtrack.model.oid import Oid
-from envtrack.process import Completed, run
+from envtrack.process import run
 
 _TIMEOUT_S = 600.0
 _GITLINK = "160000"
@@ -31,10 +32,15 @@ class Tree:
     Attributes:
         top: its top level.
         environ: our own environment.
+        own_git_dir: the git folder of a linked worktree of our own; ``None`` for any other tree.
+        keep_fds: descriptors that git inherits: a lock among them is held until git has ended, even
+            if we are killed.
     """
 
     top: Path
     environ: Mapping[str, str]
+    own_git_dir: Path | None = None
+    keep_fds: tuple[int, ...] = ()
 
     def git(self, *arguments: str, check: bool = True) -> Completed:
         """A git command in this tree, its hooks off, paths meant as they are written.
@@ -42,13 +48,23 @@ class Tree:
         Raises:
             CommandFailed: it failed and `check` is set.
         """
-        return run(
-            ("git", *PLAIN, "--literal-pathspecs", *arguments),
+        place: tuple[str, ...] = ()
+        if self.own_git_dir is not None:
+            # Named, since a smoke test can remove the `.git` that points there: git would then take
+            # the next repository above, and that is somebody's.
+            place = (f"--git-dir={self.own_git_dir}", f"--work-tree={self.top}")
+        done = run(
+            ("git", *place, *PLAIN, "--literal-pathspecs", *arguments),
             timeout_s=_TIMEOUT_S,
             env=elsewhere(self.environ),
             cwd=self.top,
-            check=check,
+            check=False,
+            keep_fds=self.keep_fds,
         )
+        if check and done.code != 0:
+            # What was asked for, not how we ask.
+            raise CommandFailed(("git", *arguments), done.code, done.text + done.error_text)
+        return done
 
     def read_head(self) -> Oid:
         """The commit that is checked out."""
@@ -61,9 +77,17 @@ class Tree:
         out afterwards for the one that was judged.
 
         Raises:
-            RigFailed: it is not a linked worktree any more, or can't be brought back.
+            RigFailed: it is no tree of our own, or can't be brought back.
         """
-        self._remove_locks(self._own_git_folder())
+        if self.own_git_dir is None:
+            raise RigFailed(f"{self.top}: only a worktree of our own may be cleaned")
+        for name in _GIT_LOCKS:
+            # Of a git that was killed with the smoke test: nobody else works in this tree.
+            (self.own_git_dir / name).unlink(missing_ok=True)
+        pointer, said = self.top / ".git", f"gitdir: {self.own_git_dir}\n"
+        if not pointer.is_file() or os.fsdecode(pointer.read_bytes()) != said:
+            remove_tree(pointer)
+            pointer.write_bytes(os.fsencode(said))
         try:
             self._restore(commit)
         except CommandFailed:
@@ -79,21 +103,6 @@ class Tree:
                 remove_tree(self.top / path)
                 (self.top / path).mkdir(parents=True)
         self.git("clean", "-ffdxq")
-
-    def _own_git_folder(self) -> Path:
-        # Without its .git, git would take the next repository above for the one to clean.
-        pointer = self.top / ".git"
-        said = read_text(pointer).strip() if pointer.is_file() else ""
-        folder = Path(said.removeprefix("gitdir: "))
-        if not said.startswith("gitdir: ") or folder.parent.name != "worktrees":
-            raise RigFailed(f"{self.top}: its .git is gone; the smoke test must leave it alone")
-        return folder
-
-    @staticmethod
-    def _remove_locks(folder: Path) -> None:
-        # Of a git that was killed with the smoke test: nobody else works in this tree.
-        for name in _GIT_LOCKS:
-            (folder / name).unlink(missing_ok=True)
 
     def list_gitlinks(self) -> tuple[tuple[Oid, str], ...]:
         """The submodules that the commit has: commit and path of each."""

@@ -99,7 +99,7 @@ def say_effort(answer: Answer) -> str:
         )
         if number
     ]
-    said = f"{effort.probes} probes"
+    said = "1 probe" if effort.probes == 1 else f"{effort.probes} probes"
     said += f" ({', '.join(parts)})" if parts else ""
     said += f" for {candidates}; halving needs {effort.least}"
     if effort.spared:

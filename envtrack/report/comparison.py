@@ -60,7 +60,8 @@ def render_comparison_text(comparison: Comparison, look: Look) -> str:
 def say_sum(comparison: Comparison) -> str:
     """One line: how much differs, and in which layers."""
     if not comparison.changes:
-        return "nothing differs"
+        # A note says what was not seen: without these words it would seem to say more than it does.
+        return "nothing differs" + " in what could be compared" * bool(comparison.notes)
     layers = [str(layer) for layer, _ in comparison.by_layer()]
     counted = "1 layer differs" if len(layers) == 1 else f"{len(layers)} layers differ"
     return f"{counted}: {', '.join(layers)}"

@@ -84,7 +84,7 @@ def test_without_arguments_the_last_record_is_compared_with_now(lab: Lab) -> Non
         == f"""\
 HEAD ({lab.short()}) → now (testbed)
 
-nothing differs
+nothing differs in what could be compared
 note: now (testbed): no environment beside uv.lock: nothing installed is seen
 """
     )

@@ -10,6 +10,7 @@ import pytest
 
 from envtrack.bisect.rig import Rig
 from envtrack.errors import RigFailed
+from envtrack.model.oid import Oid
 from envtrack.model.verdict import Judgement, Verdict
 from envtrack.probe.bounded import Ended
 from envtrack.probe.smoke import judge_smoke
@@ -134,10 +135,10 @@ def test_a_program_that_dies_of_a_signal_is_bad(rig: Rig, history: History) -> N
 @smoke("no-such-command --at all")
 def test_a_command_that_is_missing_stops_the_search(rig: Rig, history: History) -> None:
     with pytest.raises(RigFailed, match=r"can't run: .*no-such-command.*not found") as caught:
-        rig.probe(_oid(history["n1"]))
+        rig.probe(Oid(history["n1"]))
     assert caught.value.exit_code == 4
     assert "resume" in caught.value.hint
-    assert rig.store.find_known(rig.plan.id, _oid(history["n1"])) is None
+    assert rig.store.find_known(rig.plan.id, Oid(history["n1"])) is None
 
 
 HANG = (
@@ -174,9 +175,3 @@ def test_a_script_called_pytest_is_judged_by_pytests_codes(
         assert judge(rig, history["n1"]).kind == "collection"
         tool.write_text("#!/bin/sh\nexit 5\n")
         assert judge(rig, history["n2"]).verdict is U
-
-
-def _oid(name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
-    from envtrack.model.oid import Oid
-
-    return Oid(name)

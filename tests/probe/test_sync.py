@@ -35,8 +35,7 @@ def _history() -> Script:
     never = 'requires-python = ">=3.99"'
     packaged = project_text("1.0").replace("package = false", "package = true")
     hashed = '{ path = "dial-1.0-py3-none-any.whl", hash = "sha256:' + "0" * 64 + '" }'
-    script = Script().add("good", "1.0")
-    for name, files in {
+    faults: dict[str, dict[str, str | None]] = {
         "lock-stale": {"pyproject.toml": project_text("1.1")},
         "lock-missing": {"uv.lock": None},
         "lock-corrupt": {"uv.lock": "<<<<<<< HEAD\n" + lock_text("1.0")},
@@ -59,7 +58,9 @@ def _history() -> Script:
             "uv.lock": lock_text("1.0").replace('virtual = "."', 'editable = "."'),
         },
         "project-broken": {"pyproject.toml": "[project\n"},
-    }.items():
+    }
+    script = Script().add("good", "1.0")
+    for name, files in faults.items():
         script.add(name, files={**files, "steps": name}, parents=("good",))
     return script.add("last", "1.0", parents=("good",))
 
@@ -98,7 +99,7 @@ class Registry(http.server.BaseHTTPRequestHandler):
         if status == 200:
             self.wfile.write(self.wheel)
 
-    do_HEAD = do_GET
+    do_HEAD = do_GET  # noqa: N815 - the library's name
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
         pass
@@ -107,7 +108,9 @@ class Registry(http.server.BaseHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, type[Registry]]]:
     wheel = write_wheel(tmp_path_factory.mktemp("wheel"), "dial", "1.0")
-    handler = type("Handler", (Registry,), {"statuses": [], "asked": [], "wheel": wheel.read_bytes()})
+    handler = type(
+        "Handler", (Registry,), {"statuses": [], "asked": [], "wheel": wheel.read_bytes()}
+    )
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
@@ -140,7 +143,9 @@ def over_http(port: int, wheel: bytes) -> History | Script:
         .replace('{ path = "dial-1.0-py3-none-any.whl" }', entry),
         "code": "0\n",
     }
-    return Script().add("good", files=files).add("one", code=0).add("two", code=0).add("last", code=0)
+    return (
+        Script().add("good", files=files).add("one", code=0).add("two", code=0).add("last", code=0)
+    )
 
 
 SMOKE = "python -c 'import dial'"
@@ -154,7 +159,11 @@ def test_an_index_that_fails_is_no_verdict_and_one_that_lost_a_file_is(
     assert isinstance(script, Script)
     history = script.build(tmp_path / "repo")
     with open_bench(history.repo, history["good"], smoke=SMOKE) as rig:
-        for status, said in ((503, "did not answer"), (429, "did not answer"), (401, "credentials")):
+        for status, said in (
+            (503, "did not answer"),
+            (429, "did not answer"),
+            (401, "credentials"),
+        ):
             handler.statuses[:] = [status] * 9
             with pytest.raises(RigFailed, match=said):
                 rig.probe(Oid(history["one"]))
@@ -189,7 +198,9 @@ def test_a_network_that_is_down_is_no_verdict(tmp_path: Path, online: pytest.Mon
     history = script.build(tmp_path / "repo")
     online.setenv("UV_CACHE_DIR", str(tmp_path / "cold"))
     with open_bench(history.repo, history["good"], smoke=SMOKE) as rig:
-        with pytest.raises(RigFailed, match=r"nothing is concluded about it: the network") as caught:
+        with pytest.raises(
+            RigFailed, match=r"nothing is concluded about it: the network"
+        ) as caught:
             rig.probe(Oid(history["one"]))
         assert caught.value.exit_code == 4
         online.setenv("UV_OFFLINE", "1")
@@ -200,7 +211,9 @@ def test_a_network_that_is_down_is_no_verdict(tmp_path: Path, online: pytest.Mon
         rig.probe(Oid(history["one"]))
 
 
-def test_a_full_disk_is_no_verdict(history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_no_verdict(
+    history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with tiny_disk(tmp_path / "disk", kib=16) as disk:
         monkeypatch.setenv("UV_CACHE_DIR", str(disk))
         with (
