@@ -125,9 +125,6 @@ class Killed:
         """The culprit that a run names which nobody kills."""
         code = self.start().wait(LIMIT_S)
         said = (self.home / "err").read_text()
-        if code == 2 and "no unfinished session" in said:
-            # Killed after all was done, and before the answer was shown.
-            code = self._call("show").wait(LIMIT_S)
         assert code == 0, f"{self.tell()}\n{said}"
         return str(json.loads((self.home / "out").read_text())["culprit"]["commit"])
 
