@@ -11,6 +11,7 @@ from envtrack.cli import sessions  # noqa: F401 - registers `bisect resume` and 
 from envtrack.cli.bisect import bisect_app
 from envtrack.cli.demo import demo
 from envtrack.cli.diff import diff
+from envtrack.cli.doctor import doctor
 from envtrack.cli.hooks import hooks_app
 from envtrack.cli.init import init
 from envtrack.cli.show import show
@@ -20,10 +21,11 @@ from envtrack.cli.snapshot import snapshot
 _FIND = "Find what broke it"
 _SEE = "See what changed"
 _RECORD = "Record"
+_JUDGE = "Judge the stack"
 _START = "Start"
 
 # The order in which `--help` lists them; their groups follow it.
-_ORDER = ("bisect", "diff", "show", "snapshot", "smoke", "hooks", "init", "demo")
+_ORDER = ("bisect", "diff", "show", "snapshot", "smoke", "hooks", "doctor", "init", "demo")
 
 
 class _Ordered(TyperGroup):
@@ -60,5 +62,6 @@ app.command("show", rich_help_panel=_SEE)(show)
 app.command("snapshot", rich_help_panel=_RECORD)(snapshot)
 app.command("smoke", rich_help_panel=_RECORD)(smoke)
 app.add_typer(hooks_app, name="hooks", rich_help_panel=_RECORD)
+app.command("doctor", rich_help_panel=_JUDGE)(doctor)
 app.command("init", rich_help_panel=_START)(init)
 app.command("demo", rich_help_panel=_START)(demo)

@@ -33,7 +33,10 @@ class Said:
 
 
 class Asks(Protocol):
-    """Asks a program of the machine: ``LC_ALL=C``, no shell, no input, a limit."""
+    """Asks a program of the machine: ``LC_ALL=C``, no shell, no input, a limit.
+
+    The same command is asked once for all collectors.
+    """
 
     def __call__(
         self, command: Sequence[str], *, timeout_s: float = 3.0
@@ -137,11 +140,12 @@ class Machine:
 
 
 class Collector(Protocol):
-    """Looks at one layer.
+    """Looks at one layer, in a thread of its own beside the others.
 
     Files, and programs through `Machine.ask`; no import of what is looked at. What can't be read is
-    an `Unknown` with its reason, not an exception; an `OSError` that escapes is made one by
-    `take_snapshot`.
+    an `Unknown` with its reason, not an exception: one that escapes costs all that was found, and
+    so does a collector that has not ended in time. Programs that hang are no danger: together they
+    are given up before that.
     """
 
     @property

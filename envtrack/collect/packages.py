@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envtrack.collect.distributions import Distribution, normalise_name, read_distributions
+from envtrack.collect.broken_requirements import find_broken_requirements
+from envtrack.collect.distributions import (
+    Distribution,
+    is_condas,
+    normalise_name,
+    read_distributions,
+)
+from envtrack.collect.git_revision import find_repository, read_revision
 from envtrack.collect.layout import Layout, read_layout, site_folders
 from envtrack.collect.places import describe_place
+from envtrack.collect.record_files import QUICK, THOROUGH, check_files
+from envtrack.collect.shadowing import find_shadowed
 from envtrack.model.fact import Absent, Fact, FactState, Known
 from envtrack.model.layer import Layer
 from envtrack.model.snapshot import InstalledPackage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from envtrack.collect.interface import Machine, Record
+
+_EDITABLE = "editable /"
 
 
 class PackagesCollector:
@@ -29,11 +41,15 @@ class PackagesCollector:
         ``packages.environment`` is where they are; ``packages.count`` how many;
         ``packages.duplicates`` the names that are there twice; ``packages.installed.<name>`` is
         unknown for one whose metadata can't be read, and there is no such line for the others.
+        What is broken by itself: ``packages.broken-requirements``, ``edited``, ``missing-files``,
+        ``file-clashes``, ``shadowed``; absent: nothing is. ``packages.editable-revision.<name>``
+        is a commit.
 
         Raises:
             OSError: site-packages can't be listed.
 
-        Cost: one file a package, two for those with a ``direct_url.json``.
+        Cost: one file a package, two for those with a ``direct_url.json``; its RECORD, and a look
+        at each module (`check_files`).
         """
         layout = read_layout(machine.environment)
         if not isinstance(layout, Layout):
@@ -41,29 +57,54 @@ class PackagesCollector:
             return
         folder = describe_place(layout.folder, machine)
         yield Fact(name="packages.environment", state=Known(folder))
-        found = [one for site in site_folders(layout) for one in read_distributions(site)]
+        sites = site_folders(layout)
+        found = [one for site in sites for one in read_distributions(site)]
+        everything = found
         if layout.is_conda:
-            found = _with_conda(found, dict(_read_conda(layout.folder)))
-        yield from _report(found)
+            everything = _with_conda(found, dict(_read_conda(layout.folder)))
+        by_name = _group(everything)
+        installed = _choose_each(by_name)
+        yield from _report(by_name, installed)
+        states = {
+            "broken-requirements": find_broken_requirements(installed, layout),
+            **check_files(_info_folders(found, layout), THOROUGH if machine.deep else QUICK),
+            "shadowed": find_shadowed(machine, sites),
+            **_read_revisions(machine, installed),
+        }
+        yield from (Fact(name=f"packages.{part}", state=state) for part, state in states.items())
 
 
-def _report(found: Iterable[Distribution]) -> Iterator[Record]:
+def _info_folders(found: Iterable[Distribution], layout: Layout) -> list[Path]:
+    """Those whose RECORD holds: conda writes its own prefix into files after theirs was made."""
+    infos = sorted(one.info for one in found if one.info)
+    return [info for info in infos if not is_condas(info)] if layout.is_conda else infos
+
+
+def _group(found: Iterable[Distribution]) -> dict[str, list[Distribution]]:
     by_name: dict[str, list[Distribution]] = {}
     for one in found:
         by_name.setdefault(one.name, []).append(one)
+    return by_name
+
+
+def _choose_each(by_name: Mapping[str, Sequence[Distribution]]) -> dict[str, Distribution]:
+    readable = {name: [one for one in ones if one.version] for name, ones in by_name.items()}
+    return {name: _choose(ones) for name, ones in readable.items() if ones}
+
+
+def _report(
+    by_name: Mapping[str, Sequence[Distribution]], installed: Mapping[str, Distribution]
+) -> Iterator[Record]:
     doubled = []
-    count = 0
     for name, ones in sorted(by_name.items()):
-        readable = [one for one in ones if one.version]
-        if not readable:
+        if name not in installed:
             yield Fact(name=f"packages.installed.{name}", state=ones[0].fault)
             continue
         if len(ones) > 1:
             doubled.append(f"{name} {' | '.join(sorted(one.version or '?' for one in ones))}")
-        count += 1
-        best = _choose(readable)
+        best = installed[name]
         yield InstalledPackage(name=name, version=best.version, origin=best.origin)
-    yield Fact(name="packages.count", state=Known(count))
+    yield Fact(name="packages.count", state=Known(len(installed)))
     state: FactState = Known(", ".join(doubled)) if doubled else Absent()
     yield Fact(name="packages.duplicates", state=state)
 
@@ -81,6 +122,34 @@ def _choose(ones: Sequence[Distribution]) -> Distribution:
             return False, Version("0"), one.version
 
     return max(ones, key=rank)
+
+
+def _read_revisions(
+    machine: Machine, installed: Mapping[str, Distribution]
+) -> dict[str, FactState]:
+    """Of each editable install from a git repository other than the project's own.
+
+    The project's own commit is no part of its environment: it would change with every record.
+    """
+    own = find_repository(machine.project)
+    states: dict[str, FactState] = {}
+    for name, one in installed.items():
+        if not one.origin.startswith(_EDITABLE):
+            continue
+        source = machine.root / one.origin.removeprefix(_EDITABLE)
+        repository = find_repository(source)
+        if repository is None:
+            states[f"editable-revision.{name}"] = Absent()
+        elif own is None or not _is_same(repository, own):
+            states[f"editable-revision.{name}"] = read_revision(repository)
+    return states
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
 
 
 def _read_conda(environment: Path) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -105,7 +174,7 @@ def _with_conda(
         version, build = records.pop(one.name, ("", ""))
         same = one.is_condas or (bool(version) and version == one.version and not one.origin)
         origin = (f"conda {build}" if build else "conda") if same else one.origin
-        merged.append(Distribution(one.name, one.version, origin, fault=one.fault))
+        merged.append(replace(one, origin=origin))
     for name, (version, build) in records.items():
         merged.append(Distribution(name, version, f"conda {build}"))
     return merged

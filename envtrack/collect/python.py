@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envtrack.collect.layout import Layout, read_layout
+from envtrack.collect.python_tags import find_platform_tag, read_user_site
+from envtrack.collect.python_tools import read_tools
 from envtrack.collect.reading import error_reason, read_text
 from envtrack.model.fact import Absent, Fact, FactState, Known, Unknown
 from envtrack.model.layer import Layer
@@ -25,26 +27,30 @@ _NOT_READABLE = Unknown("not to be read without starting the interpreter")
 
 
 class PythonCollector:
-    """Reads ``pyvenv.cfg``, ``conda-meta`` and the names of folders and files."""
+    """Reads ``pyvenv.cfg``, ``conda-meta`` and the names of folders and files; asks uv."""
 
     layer = Layer.PYTHON
 
     def collect(self, machine: Machine) -> Iterator[Fact]:
-        """``python.environment`` (its kind), and more where there is one.
+        """``python.environment`` (its kind), ``python.tool.…``, and more where there is one.
 
         The version is the one that the environment was made with: if the base interpreter is
         upgraded in place, as distributions do, ``pyvenv.cfg`` still names the old one.
         """
         layout = read_layout(machine.environment)
-        if not isinstance(layout, Layout):
-            yield Fact(name="python.environment", state=layout)
-            return
-        states = {
-            "environment": _find_kind(layout),
-            "interpreter": _resolve_interpreter(layout),
-            **_read_identity(layout),
-            **_read_config(layout),
-        }
+        states: dict[str, FactState] = {}
+        if isinstance(layout, Layout):
+            states = {
+                "environment": _find_kind(layout),
+                "interpreter": _resolve_interpreter(layout),
+                **_read_identity(layout),
+                **_read_config(layout),
+            }
+            states["platform-tag"] = find_platform_tag(machine, states["platform"])
+            states.update(read_user_site(machine, layout, states["version"]))
+        else:
+            states["environment"] = layout
+        states.update(read_tools(machine, layout))
         for part, state in states.items():
             yield Fact(name=f"python.{part}", state=state)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from envtrack.collect.places import hide_addresses, hide_bare_hosts
 from envtrack.collect.setting_names import SETTINGS, Kind
 from envtrack.model.fact import Fact, FactValue, Known
 from envtrack.model.layer import Layer
@@ -28,7 +29,7 @@ _SECRET = re.compile(r"(?:PASSWORD|PASSWD|TOKEN|SECRET|KEY|CREDENTIALS?|AUTH)$",
 class SettingsCollector:
     """Reads the variables of `SETTINGS`.
 
-    One that is not set gives no fact: two hundred empty lines would bury the three that matter,
+    One that is not set gives no fact: hundreds of empty lines would bury the three that matter,
     and `compare_snapshots` takes a missing line of this layer for *not set*.
     """
 
@@ -43,7 +44,7 @@ class SettingsCollector:
         for name, kind in SETTINGS.items():
             # Never even if listed: a list grows by hand, and hands slip.
             if name in machine.environ and not is_secret_name(name):
-                value = _describe(machine.environ[name], kind, machine.salt)
+                value = _describe(machine.environ[name], kind, machine)
                 yield Fact(name=f"settings.{name}", state=Known(value))
 
 
@@ -52,7 +53,7 @@ def is_secret_name(name: str) -> bool:
     return _SECRET.search(name) is not None
 
 
-def _describe(text: str, kind: Kind, salt: str) -> FactValue:
+def _describe(text: str, kind: Kind, machine: Machine) -> FactValue:
     """The value in its type; what does not fit is no more than *set*: it may be anything."""
     stripped = text.strip()
     if not stripped:
@@ -66,10 +67,12 @@ def _describe(text: str, kind: Kind, salt: str) -> FactValue:
             shown = _GPU_UUID.sub(r"\g<kind>-***", stripped)
         case Kind.WORDS | Kind.PATHS | Kind.ADDRESSES:
             shown = stripped
-    shown = redact_text(shown)
+    shown = hide_addresses(redact_text(shown))
+    if kind is Kind.ADDRESSES:
+        shown = hide_bare_hosts(shown, machine)
     if kind in {Kind.WORDS, Kind.DEVICES} and not _WORDS.fullmatch(shown):
         shown = "set"
-    return shown if shown == stripped else _mark(shown, text, salt)
+    return shown if shown == stripped else _mark(shown, text, machine.salt)
 
 
 def _describe_number(text: str) -> FactValue:

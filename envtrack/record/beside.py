@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 
-from envtrack.collect.environment import find_environment
-from envtrack.collect.interface import Machine
 from envtrack.collect.machine_name import find_machine_name
 from envtrack.errors import RigFailed, SnapshotProblem
 from envtrack.files import write_whole
@@ -21,7 +19,9 @@ from envtrack.record.memory import HookMemory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
+    from envtrack.collect.interface import Machine
     from envtrack.config.settings import Settings
     from envtrack.git.repository import Repository
     from envtrack.model.oid import Oid
@@ -120,15 +120,10 @@ def _find_taker() -> TakesSnapshots:
 def _describe_machine(
     repository: Repository, lockfile: str, environ: Mapping[str, str], salt: str
 ) -> Machine:
+    from envtrack.collect.this_machine import this_machine
+
     project = repository.root / PurePosixPath(lockfile).parent
-    return Machine(
-        root=Path("/"),
-        environ=without_git(environ),
-        environment=find_environment(environ, project),
-        project=project,
-        home=Path(environ.get("HOME") or "/nonexistent"),
-        salt=salt,
-    )
+    return this_machine(without_git(environ), project, salt=salt)
 
 
 def _check_target(root: Path, path: str) -> Path:

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envtrack.collect.interface import Machine
 from envtrack.collect.take import take_snapshot
+from envtrack.collect.this_machine import this_machine
 from envtrack.compare.records import Part, Record
 from envtrack.errors import UsageProblem
 from envtrack.files import read_text
@@ -22,25 +22,33 @@ if TYPE_CHECKING:
     from envtrack.record.bench import Bench
 
 NOW = "now"
+# Somebody waits for it, and no commit does: a server of eight GPUs may need seconds to wake them.
+_LIMIT_S = 12.0
 _FILE_ENDINGS = (".json", ".lock")
 
 
-def take_now(bench: Bench) -> Snapshot:
-    """This machine now, beside the lockfile of the working tree if there is one."""
+def take_now(bench: Bench, *, deep: bool = False) -> Snapshot:
+    """This machine now, beside the lockfile of the working tree if there is one.
+
+    Args:
+        bench: where.
+        deep: whether frameworks may be started and asked.
+    """
     blob = find_working_blob(bench.repository, bench.lockfile)
-    machine = Machine(
-        root=Path("/"),
-        environ=without_git(bench.environ),
-        environment=bench.find_environment(),
-        project=bench.lockfile_folder,
-        home=Path(bench.environ.get("HOME") or "/nonexistent"),
+    limit_s = None if deep else _LIMIT_S
+    machine = this_machine(
+        without_git(bench.environ),
+        bench.lockfile_folder,
         salt=bench.salt,
+        deep=deep,
+        limit_s=limit_s,
     )
     return take_snapshot(
         machine,
         name=bench.here,
         lockfile=None if blob is None else LockfileRef(path=bench.lockfile, blob=blob),
         now=datetime.now(UTC),
+        limit_s=limit_s,
     )
 
 

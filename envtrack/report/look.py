@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, TypeAlias
 
 from envtrack.report.plain import show_plain
@@ -81,8 +82,13 @@ def render_blocks(blocks: Sequence[Block], look: Look) -> str:
         legacy_windows=False,
         _environ={},
     )
-    for block in blocks:
-        console.print("" if block == Line("") else _lay_out(block, sizes))
+    for kind, group in groupby(blocks, type):
+        if kind is Row:
+            # One table for all of them: setting up a table costs more than its rows.
+            console.print(_lay_out_rows([row for row in group if isinstance(row, Row)], sizes))
+            continue
+        for line in group:
+            console.print(_lay_out_line(line) if isinstance(line, Line) and line.text else "")
     return "".join(f"{line.rstrip()}\n" for line in sink.getvalue().split("\n")[:-1])
 
 
@@ -104,16 +110,22 @@ def _measure(rows: Sequence[Row], room: int) -> list[int]:
     return sizes
 
 
-def _lay_out(block: Block, sizes: Sequence[int]) -> RenderableType:
+def _lay_out_line(line: Line) -> RenderableType:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    text = Text(show_plain(line.text), style=line.style)
+    return Padding(text, (0, 0, 0, line.indent), expand=False)
+
+
+def _lay_out_rows(rows: Sequence[Row], sizes: Sequence[int]) -> RenderableType:
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
-    if isinstance(block, Line):
-        text = Text(show_plain(block.text), style=block.style)
-        return Padding(text, (0, 0, 0, block.indent), expand=False)
     table = Table.grid(padding=(0, _GAP, 0, 0), pad_edge=False)
     for size in sizes:
         table.add_column(width=size, overflow="fold")
-    table.add_row(*(Text(show_plain(text), style=style) for text, style in block.cells))
+    for row in rows:
+        table.add_row(*(Text(show_plain(text), style=style) for text, style in row.cells))
     return Padding(table, (0, 0, 0, _INDENT), expand=False)

@@ -35,6 +35,11 @@ def test_an_environment_without_packages_has_none(tmp_path: Path) -> None:
         "packages.environment": Known("<project>/.venv"),
         "packages.count": Known(0),
         "packages.duplicates": Absent(),
+        "packages.broken-requirements": Absent(),
+        "packages.edited": Absent(),
+        "packages.missing-files": Absent(),
+        "packages.file-clashes": Absent(),
+        "packages.shadowed": Absent(),
     }
 
 

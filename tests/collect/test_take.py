@@ -4,13 +4,17 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
-from envtrack.collect.interface import Machine, Record
+from envtrack.collect.interface import Collector, Machine, Record
+from envtrack.collect.settings import SettingsCollector
 from envtrack.collect.take import COLLECTORS, take_snapshot
 from envtrack.model.fact import Fact, Known, Unknown
 from envtrack.model.layer import Layer
@@ -77,6 +81,113 @@ def test_a_collector_that_fails_leaves_one_unknown_fact(
         machine(tmp_path), name="lab", lockfile=None, now=NOW, collectors=[Failing(error)]
     )
     assert snapshot.facts == {"driver.collector": Unknown(reason)}
+
+
+class Quick:
+    """Says one thing, after a while if it is told so."""
+
+    def __init__(
+        self, layer: Layer, value: int, *, wait: Callable[[], object] = lambda: None
+    ) -> None:
+        self.layer = layer
+        self._value = value
+        self._wait = wait
+
+    def collect(self, machine: Machine) -> Iterator[Record]:
+        del machine
+        self._wait()
+        yield Fact(name=f"{self.layer.value}.one", state=Known(self._value))
+
+
+def take_with(tmp_path: Path, *collectors: Collector, limit_s: float = 20.0) -> Snapshot:
+    return take_snapshot(
+        machine(tmp_path),
+        name="lab",
+        lockfile=None,
+        now=NOW,
+        collectors=collectors,
+        limit_s=limit_s,
+    )
+
+
+def test_every_layer_has_a_collector_from_the_ground_up() -> None:
+    assert [one.layer for one in COLLECTORS] == list(Layer)
+
+
+def test_a_fault_of_ours_costs_its_layer_and_says_where_and_not_what(tmp_path: Path) -> None:
+    def fail() -> None:
+        raise ValueError(CANARY)
+
+    snapshot = take_with(tmp_path, Quick(Layer.OS, 1, wait=fail), Quick(Layer.KERNEL, 2))
+    assert snapshot.facts == {
+        "os.collector": Unknown("failed: ValueError in test_take.py"),
+        "kernel.one": Known(2),
+    }
+
+
+def test_an_exit_in_a_collector_ends_nothing(tmp_path: Path) -> None:
+    snapshot = take_with(tmp_path, Quick(Layer.OS, 1, wait=sys.exit), Quick(Layer.KERNEL, 2))
+    assert snapshot.facts["kernel.one"] == Known(2)
+    assert isinstance(snapshot.facts["os.collector"], Unknown)
+
+
+def test_collectors_run_side_by_side(tmp_path: Path) -> None:
+    barrier = threading.Barrier(3, timeout=15)
+    layers = (Layer.KERNEL, Layer.DRIVER, Layer.OS)
+    snapshot = take_with(tmp_path, *(Quick(layer, 1, wait=barrier.wait) for layer in layers))
+    assert snapshot.facts == {f"{layer.value}.one": Known(1) for layer in layers}
+
+
+def test_a_collector_that_hangs_costs_its_own_facts_and_no_others(tmp_path: Path) -> None:
+    over = threading.Event()
+    started = time.monotonic()
+    snapshot = take_with(
+        tmp_path,
+        Quick(Layer.DRIVER, 1, wait=lambda: over.wait(60)),
+        Quick(Layer.KERNEL, 2),
+        Quick(Layer.OS, 3, wait=lambda: over.wait(60)),
+        limit_s=0.5,
+    )
+    assert time.monotonic() - started < 10
+    over.set()
+    assert snapshot.facts == {
+        "driver.collector": Unknown("timed out"),
+        "kernel.one": Known(2),
+        "os.collector": Unknown("timed out"),
+    }
+
+
+def test_a_collector_that_finds_nothing_did_not_time_out(tmp_path: Path) -> None:
+    assert take_with(tmp_path, SettingsCollector()).facts == {}
+
+
+def test_the_order_of_collectors_counts_and_not_who_is_first(tmp_path: Path) -> None:
+    slow = Quick(Layer.OS, 1, wait=lambda: time.sleep(0.3))
+    assert take_with(tmp_path, slow, Quick(Layer.OS, 2)).facts == {"os.one": Known(2)}
+
+
+class DeadMount(type(Path())):  # type: ignore[misc]  # the class of paths of this platform
+    """A path whose links can't be resolved: whoever tries waits for a server that is gone."""
+
+    is_back = threading.Event()
+
+    def __fspath__(self) -> str:
+        self.is_back.wait(60)
+        return str(self)
+
+
+def test_a_home_on_a_dead_mount_is_hidden_as_it_is_written(tmp_path: Path) -> None:
+    home = tmp_path / "nfs/alice"
+    where = replace(
+        machine(tmp_path, environ={"PYTHONPATH": f"{home}/lib"}), home=DeadMount(str(home))
+    )
+    started = time.monotonic()
+    snapshot = take_snapshot(
+        where, name="lab", lockfile=None, now=NOW, collectors=[SettingsCollector()], limit_s=0.5
+    )
+    DeadMount.is_back.set()
+    assert time.monotonic() - started < 10
+    assert snapshot.facts == {"settings.PYTHONPATH": Known("~/lib")}
 
 
 def test_paths_lose_home_project_environment_and_user(tmp_path: Path) -> None:
@@ -212,21 +323,7 @@ def test_a_snapshot_of_an_unchanged_machine_keeps_its_time(tmp_path: Path) -> No
     assert later.with_time_of(first) is first
 
 
-def test_the_hook_path_imports_nothing_heavy_and_starts_nothing() -> None:
-    code = (
-        "import sys, datetime, pathlib\n"
-        "from envtrack.collect.interface import Machine\n"
-        "from envtrack.collect.take import take_snapshot\n"
-        "here = pathlib.Path(sys.prefix)\n"
-        "sys.addaudithook(lambda name, _: name.startswith(('subprocess', 'os.system', 'os.exec',"
-        " 'os.posix_spawn', 'os.fork', 'socket')) and sys.exit(name))\n"
-        "machine = Machine(root=pathlib.Path('/'), environ={}, environment=here, project=here,"
-        " home=here)\n"
-        "take_snapshot(machine, name='x', lockfile=None,"
-        " now=datetime.datetime.now(datetime.UTC))\n"
-        "heavy = {'typer', 'git', 'deepdiff', 'pydantic', 'rich', 'yaml', 'subprocess'}\n"
-        "sys.exit(', '.join(heavy & set(sys.modules)) or 0)\n"
-    )
+def run_code(code: str) -> tuple[int, str]:
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
@@ -234,4 +331,39 @@ def test_the_hook_path_imports_nothing_heavy_and_starts_nothing() -> None:
         check=False,
         cwd=Path(__file__).parents[2],
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    return done.returncode, done.stderr
+
+
+def test_the_hook_path_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, datetime, os, pathlib\n"
+        "from envtrack.collect.this_machine import this_machine\n"
+        "from envtrack.collect.take import take_snapshot\n"
+        "machine = this_machine(dict(os.environ), pathlib.Path(sys.prefix))\n"
+        "take_snapshot(machine, name='x', lockfile=None,"
+        " now=datetime.datetime.now(datetime.UTC))\n"
+        "heavy = {'typer', 'git', 'deepdiff', 'pydantic', 'rich', 'yaml', 'torch', 'ctypes'}\n"
+        "sys.exit(', '.join(heavy & set(sys.modules)) or 0)\n"
+    )
+    assert run_code(code) == (0, "")
+
+
+def test_with_its_doors_closed_a_machine_is_only_read() -> None:
+    code = (
+        "import sys, datetime, os, pathlib\n"
+        "from envtrack.collect.interface import Machine\n"
+        "from envtrack.collect.take import take_snapshot\n"
+        "here = pathlib.Path(sys.prefix)\n"
+        "def watch(name, _):\n"
+        "    if name.startswith(('subprocess', 'os.system', 'os.exec', 'os.posix_spawn', 'os.fork',"
+        " 'socket')):\n"
+        "        print(name, file=sys.stderr, flush=True)\n"
+        "        os._exit(3)\n"
+        "sys.addaudithook(watch)\n"
+        "machine = Machine(root=pathlib.Path('/'), environ={}, environment=here, project=here,"
+        " home=here)\n"
+        "snapshot = take_snapshot(machine, name='x', lockfile=None,"
+        " now=datetime.datetime.now(datetime.UTC))\n"
+        "sys.exit(', '.join(n for n in snapshot.facts if n.endswith('.collector')) or 0)\n"
+    )
+    assert run_code(code) == (0, "")

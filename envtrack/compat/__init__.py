@@ -1,0 +1,1 @@
+"""Whether the layers of a stack fit together: pure rules over facts and tables."""

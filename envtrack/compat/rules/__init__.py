@@ -1,0 +1,1 @@
+"""One module a rule of fit; `envtrack.compat.judge` lists them."""
