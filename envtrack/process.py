@@ -8,20 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
 import signal
 import subprocess
 import threading
 import time
 from typing import IO, TYPE_CHECKING, Self
 
-from envtrack.errors import (
-    CommandFailed,
-    CommandTimedOut,
-    EnvtrackError,
-    RigFailed,
-    ToolMissing,
-)
+from envtrack.errors import CommandFailed, CommandTimedOut, RigFailed, ToolMissing
 from envtrack.model.completed import Completed
 
 if TYPE_CHECKING:
@@ -32,10 +25,6 @@ if TYPE_CHECKING:
 _PIPE_GRACE_S = 1.0
 _TERM_GRACE_S = 5.0
 _LAST_LINES = 40
-# How long after its limit a killed program may take to be gone before it is left behind.
-_ABANDON_GRACE_S = 0.3
-# A program that has printed so many times what is kept of it prints without end.
-_ENDLESS = 64
 _POLITE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -65,7 +54,7 @@ def run(
         CommandFailed: it ended with another code than 0 and `check` is set.
         CommandTimedOut: it did not end within `timeout_s`.
     """
-    child = _start(command, env=env, cwd=cwd, stdin=subprocess.PIPE, keep_fds=keep_fds)
+    child = start(command, env=env, cwd=cwd, stdin=subprocess.PIPE, keep_fds=keep_fds)
     readers = [_Reader(child.stdout), _Reader(child.stderr)]
     feeder = threading.Thread(target=_feed, args=(child, stdin), daemon=True)
     feeder.start()
@@ -102,9 +91,7 @@ class Child:
         keep_fds: Sequence[int] = (),
     ) -> None:
         with output.open("ab") as sink:
-            self._child = _start(
-                command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, sink=sink, keep_fds=keep_fds
-            )
+            self._child = start(command, env=env, cwd=cwd, sink=sink, keep_fds=keep_fds)
 
     def wait(self, timeout_s: float) -> int | None:
         """The exit code, or ``None`` if it still runs after `timeout_s` seconds."""
@@ -150,7 +137,7 @@ def run_bounded(
         ToolMissing: there is no such program.
         RigFailed: the other side of `lifeline` is gone.
     """
-    child = _start(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, sink=output, is_piped=False)
+    child = start(command, env=env, cwd=cwd, sink=output, is_piped=False)
     deadline = time.monotonic() + timeout_s
     try:
         on_start(child.pid)
@@ -220,57 +207,6 @@ def end_group(child: subprocess.Popen[bytes]) -> None:
         child.wait()
 
 
-def run_or_abandon(
-    command: Sequence[str],
-    *,
-    timeout_s: float,
-    env: Mapping[str, str],
-    cwd: Path,
-    limit_bytes: int,
-    kill: Callable[[int], None] = kill_group,
-) -> Completed | None:
-    """The ended command with the beginning of what it printed; ``None``: it did not end in time.
-
-    For programs that may never end. One in uninterruptible sleep (a wedged GPU driver, a dead
-    mount) can't even be killed: it is left behind with a thread that waits for it, and neither
-    keeps our own process from ending.
-
-    Args:
-        command: argument list.
-        timeout_s: seconds until its process group is killed; we are held up little longer.
-        env: the complete environment; its ``PATH`` counts.
-        cwd: where to run.
-        limit_bytes: how much of each pipe is kept. The rest is thrown away as it comes; what
-            prints without end is killed, and its exit code says so.
-        kill: ends a process group; another one than `kill_group` in tests.
-
-    Raises:
-        ToolMissing: there is no such program, or nothing to interpret it.
-        RigFailed: it can't be started.
-    """
-    ended: list[tuple[int, bytes, bytes] | EnvtrackError | None] = []
-
-    def work() -> None:
-        try:
-            # Also in the thread: what stands on a dead mount never gets as far as to run.
-            child = _start(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL)
-        except EnvtrackError as error:
-            ended.append(error)
-            return
-        ended.append(_hear_out(child, timeout_s=timeout_s, limit_bytes=limit_bytes, kill=kill))
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    thread.join(timeout_s + _ABANDON_GRACE_S)
-    outcome = ended[0] if ended else None
-    if isinstance(outcome, EnvtrackError):
-        raise outcome
-    if outcome is None:
-        return None
-    code, stdout, stderr = outcome
-    return Completed(command=tuple(command), code=code, stdout=stdout, stderr=stderr)
-
-
 def _has_members(group: int) -> bool:
     try:
         os.killpg(group, 0)
@@ -279,16 +215,22 @@ def _has_members(group: int) -> bool:
     return True
 
 
-def _start(
+def start(
     command: Sequence[str],
     *,
     env: Mapping[str, str],
     cwd: Path | None,
-    stdin: int,
+    stdin: int = subprocess.DEVNULL,
     sink: IO[bytes] | None = None,
     is_piped: bool = True,
     keep_fds: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
+    """The started command in a session of its own; for `envtrack.abandon` and this module.
+
+    Raises:
+        ToolMissing: there is no such program, or nothing to interpret it.
+        RigFailed: it can't be started.
+    """
     pipe = subprocess.PIPE if sink is None and is_piped else sink
     try:
         return subprocess.Popen(
@@ -331,57 +273,6 @@ class _Reader:
     def finish(self) -> bytes:
         self._thread.join(timeout=_PIPE_GRACE_S)
         return b"".join(self._parts)
-
-
-def _hear_out(
-    child: subprocess.Popen[bytes],
-    *,
-    timeout_s: float,
-    limit_bytes: int,
-    kill: Callable[[int], None],
-) -> tuple[int, bytes, bytes] | None:
-    """Exit code and what was printed; ``None``: it was killed at its limit."""
-    deadline = time.monotonic() + timeout_s
-    kept = {pipe: bytearray() for pipe in (child.stdout, child.stderr) if pipe is not None}
-    try:
-        if not _drain(child, kept, deadline, limit_bytes):
-            kill(child.pid)
-        child.wait(timeout=max(0.0, deadline - time.monotonic()))
-    except (TimeoutError, subprocess.TimeoutExpired):
-        kill(child.pid)
-        child.wait()
-        return None
-    finally:
-        for pipe in kept:
-            pipe.close()
-    stdout, stderr = (bytes(text) for text in kept.values())
-    return child.returncode, stdout, stderr
-
-
-def _drain(
-    child: subprocess.Popen[bytes],
-    kept: Mapping[IO[bytes], bytearray],
-    deadline: float,
-    limit_bytes: int,
-) -> bool:
-    """Reads until both pipes end; false: there is no end to it. TimeoutError at the deadline."""
-    rest = limit_bytes * _ENDLESS
-    with selectors.DefaultSelector() as selector:
-        for pipe, text in kept.items():
-            selector.register(pipe, selectors.EVENT_READ, text)
-        while selector.get_map() and rest > 0:
-            if (left := deadline - time.monotonic()) <= 0:
-                raise TimeoutError
-            ready = selector.select(min(left, 0.05))
-            if not ready and child.poll() is not None:
-                break  # what it started has kept the pipe open
-            for key, _ in ready:
-                chunk = os.read(key.fd, 65536)
-                rest -= len(chunk)
-                key.data.extend(chunk[: limit_bytes - len(key.data)])
-                if not chunk:
-                    selector.unregister(key.fileobj)
-    return rest > 0
 
 
 def _feed(child: subprocess.Popen[bytes], content: bytes) -> None:

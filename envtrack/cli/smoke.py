@@ -144,27 +144,29 @@ def _record(context: Context, judgement: Judgement, command: str, head: Oid | No
 
 
 def _put_out(judgement: Judgement, command: str, note: str, output: Output) -> None:
+    from envtrack.record.verdicts import hide_private
     from envtrack.report.look import Line, Look, render_blocks
     from envtrack.report.plain import show_json, show_markdown
 
+    reason = hide_private(judgement.reason)
     recorded = f"; recorded on {note}" if note else ""
 
     def text(look: Look) -> str:
-        line = f"{judgement.verdict}: {judgement.reason}{recorded}"
+        line = f"{judgement.verdict}: {reason}{recorded}"
         return render_blocks([Line(line, _STYLES.get(judgement.verdict, "bold yellow"))], look)
 
     document = {
         "schema": 1,
         "kind": "verdict",
         "verdict": judgement.verdict,
-        "reason": judgement.reason,
+        "reason": reason,
         "exit_code": judgement.exit_code,
-        "command": command,
+        "command": hide_private(command),
         "recorded_on": note or None,
     }
     rendering = Rendering(
         text=text,
         json=lambda: show_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n",
-        markdown=lambda: f"**{judgement.verdict}**: {show_markdown(judgement.reason + recorded)}\n",
+        markdown=lambda: f"**{judgement.verdict}**: {show_markdown(reason + recorded)}\n",
     )
     put_out(rendering, output)

@@ -35,6 +35,14 @@ def snapshot(
         str | None,
         typer.Option("--message", "-m", metavar="TEXT", help="The message of that commit."),
     ] = None,
+    deep: Annotated[
+        bool,
+        typer.Option(
+            "--deep",
+            help="Start the environment's interpreter, import the frameworks and ask them. It may "
+            "create a CUDA context, and takes seconds, at most 3 minutes.",
+        ),
+    ] = False,
     directory: DirectoryOption = None,
     lockfile: LockfileOption = None,
     full: FullOption = False,
@@ -50,6 +58,11 @@ def snapshot(
         raise UsageProblem("--message is said without --commit", hint="`--commit -m TEXT`")
     if commit and not (message or "").strip():
         raise UsageProblem("--commit needs a message", hint='`--commit -m "driver 560.35.03"`')
+    if deep and (save or commit):
+        raise UsageProblem(
+            "--deep excludes --save and --commit: the hooks' records never start a framework",
+            hint="`--deep --format json --output FILE` keeps it",
+        )
     context = open_context(Place(directory=directory, lockfile=lockfile))
     if save or commit:
         _save(context, message)
@@ -57,7 +70,7 @@ def snapshot(
     from envtrack.record.operands import take_now
 
     wanted = Output(format=form, path=output, colour=color, is_full=full)
-    put_out_snapshot(take_now(context.bench), wanted)
+    put_out_snapshot(take_now(context.bench, deep=deep), wanted)
 
 
 def _save(context: Context, message: str | None) -> None:

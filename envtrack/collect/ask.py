@@ -84,8 +84,8 @@ class Programs:
             return self._deadline - now
 
     def _run(self, command: tuple[str, ...], name: str, timeout_s: float) -> _Answer:
+        from envtrack.abandon import run_or_abandon
         from envtrack.errors import RigFailed, ToolMissing
-        from envtrack.process import run_or_abandon
 
         try:
             done = run_or_abandon(

@@ -86,9 +86,9 @@ class NvmlLibrary:
         return self._ask_library(module, timeout_s) if has_library else Absent()
 
     def _ask_library(self, module: Path, timeout_s: float) -> _Answer:
+        from envtrack.abandon import run_or_abandon
         from envtrack.collect.nvml_wire import parse_answer
         from envtrack.errors import RigFailed
-        from envtrack.process import run_or_abandon
 
         package = Path(__file__).parents[2]
         command = (sys.executable, "-I", "-S", "-c", _CODE, str(module), str(package))

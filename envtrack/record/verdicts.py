@@ -9,7 +9,7 @@ from envtrack.git.notes import append_note, read_all_notes
 from envtrack.git.staged import find_working_blob
 from envtrack.model.oid import Oid
 from envtrack.model.paths import FOLDER
-from envtrack.model.redact import redact_text
+from envtrack.model.redact import redact_homes, redact_text
 from envtrack.model.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def record_verdict(
         head: what HEAD was when the smoke test began.
         machine: this one's name.
         lockfile: its path from the top level.
-        command: the smoke test as written; secrets in it are left out.
+        command: the smoke test as written; secrets and the names of homes are hidden.
     """
     if judgement.verdict is Verdict.ABORTED:
         return "the smoke test could not run, which says nothing about a commit"
@@ -57,11 +57,16 @@ def record_verdict(
     entry = {
         "lockfile": {"path": lockfile, "blob": blob.hex},
         "machine": machine,
-        "command": redact_text(command),
+        "command": hide_private(command),
         "is_clean": _is_clean(repository),
     }
     append_note(repository, head, {**entry, **_describe(judgement)})
     return head
+
+
+def hide_private(text: str) -> str:
+    """A command or a reason as it may be noted and said: no credentials, no names of homes."""
+    return redact_homes(redact_text(text))
 
 
 def _describe(judgement: Judgement) -> dict[str, Any]:
@@ -69,7 +74,7 @@ def _describe(judgement: Judgement) -> dict[str, Any]:
         "schema": SCHEMA,
         "kind": "verdict",
         "verdict": judgement.verdict,
-        "reason": redact_text(judgement.reason),
+        "reason": hide_private(judgement.reason),
         "taken_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
 
@@ -93,8 +98,7 @@ def find_newest_good(
         verdicts = [
             entry
             for entry in entries
-            if _is_about(entry, machine, lockfile)
-            and (not command or entry.get("command") == redact_text(command))
+            if _is_about(entry, machine, lockfile) and (not command or _is_of(entry, command))
         ]
         if verdicts and _is_good(verdicts[-1], repository.find_blob(commit, lockfile)):
             return commit
@@ -110,6 +114,12 @@ def _is_about(entry: Mapping[str, Any], machine: str, lockfile: str) -> bool:
         and isinstance(ref, dict)
         and ref.get("path") == lockfile
     )
+
+
+def _is_of(entry: Mapping[str, Any], command: str) -> bool:
+    # Notes of an earlier envtrack still have the names of homes.
+    noted = entry.get("command")
+    return isinstance(noted, str) and hide_private(noted) == hide_private(command)
 
 
 def _is_good(entry: Mapping[str, Any], blob: Oid | None) -> bool:

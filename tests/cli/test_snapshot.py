@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from envtrack.model.snapshot import parse_snapshot
 from tests.cli.lab import Lab
 from tests.support.repo import RepoBuilder
@@ -112,3 +114,21 @@ def test_output_is_a_file_that_can_be_compared(lab: Lab) -> None:
     assert lab.run("snapshot", "-f", "json", "-o", "now.json").code == 0
     assert json.loads((lab.repo.path / "now.json").read_text())["machine"] == "testbed"
     assert lab.run("diff", "now.json", "now", "--exit-code").code == 0
+
+
+def test_only_deep_starts_a_framework(lab: Lab) -> None:
+    lab.sync()
+    (site,) = (lab.repo.path / ".venv/lib").glob("python*/site-packages")
+    (site / "torch").mkdir()
+    (site / "torch/__init__.py").write_text("raise ImportError('a stand-in')\n")
+    plain = parse_snapshot(lab.run("snapshot", "--format", "json").out, where="plain")
+    deep = parse_snapshot(lab.run("snapshot", "--deep", "--format", "json").out, where="deep")
+    assert "framework.torch.import" not in plain.facts
+    assert "a stand-in" in str(deep.facts["framework.torch.import"])
+
+
+@pytest.mark.parametrize("other", [["--save"], ["--commit", "-m", "x"]])
+def test_a_record_is_never_deep(lab: Lab, other: list[str]) -> None:
+    done = lab.run("snapshot", "--deep", *other)
+    assert done.code == 2
+    assert "--deep excludes --save and --commit" in done.err

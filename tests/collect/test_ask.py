@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from envtrack.abandon import run_or_abandon
 from envtrack.collect.ask import Programs
 from envtrack.collect.interface import Said
 from envtrack.model.fact import Absent, Unknown
-from envtrack.process import kill_group, run_or_abandon
+from envtrack.process import kill_group
 
 MIB = 1024 * 1024
 
@@ -245,7 +246,7 @@ def test_a_program_that_can_not_be_killed_is_left_behind(tmp_path: Path) -> None
 def test_our_own_end_does_not_wait_for_what_was_left_behind(tmp_path: Path) -> None:
     script = (
         "import os, pathlib\n"
-        "from envtrack.process import run_or_abandon\n"
+        "from envtrack.abandon import run_or_abandon\n"
         "def keep(pid): pathlib.Path('pid').write_text(str(pid))\n"
         "run_or_abandon(('sleep', '60'), timeout_s=0.3, env=dict(os.environ),"
         " cwd=pathlib.Path('.'), limit_bytes=10, kill=keep)\n"

@@ -124,10 +124,7 @@ def test_a_snapshot_of_the_python_interface_holds_none(lab: Lab) -> None:
     assert find_leaks_of(path.read_text(), repr(taken)) == []
 
 
-SMOKE_JSON = pytest.mark.xfail(reason="cli/smoke.py says the command in JSON as it was typed")
-
-
-@pytest.mark.parametrize("form", ["text", "markdown", pytest.param("json", marks=SMOKE_JSON)])
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
 def test_the_verdict_of_a_command_with_secrets_in_it_holds_none(bare: Lab, form: str) -> None:
     command = (
         f"true --header 'Authorization: Bearer {secret('typed')}' --password={secret('typed')}"
@@ -170,14 +167,12 @@ def test_a_crash_log_holds_none(lab: Lab) -> None:
     assert find_leaks_of(write_crash_log(trouble, arguments).read_text()) == []
 
 
-@pytest.mark.xfail(reason="cli/crash.py hides credentials and our own home, and no names yet")
 def test_a_crash_log_names_no_person_and_no_machine(lab: Lab) -> None:
     trouble = FileNotFoundError(2, "No such file", f"/home/{OTHER_USER}/x")
     arguments = ["snapshot", "--output", f"/scratch/{USER}/{HOST}/x"]
     assert find_leaks_of(write_crash_log(trouble, arguments).read_text()) == []
 
 
-@pytest.mark.xfail(reason="record/verdicts.py hides credentials in the command, and no homes yet")
 def test_the_note_of_a_verdict_names_no_person(bare: Lab) -> None:
     done = bare.run("smoke", "--command", f"true /home/{OTHER_USER}/smoke.py")
     assert (done.code, "not recorded" in done.err) == (0, False)
