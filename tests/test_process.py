@@ -23,7 +23,7 @@ def is_alive(pid: int) -> bool:
     """Whether a process runs; one that nobody has asked how it ended does not."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # it can go between opening and reading
         return False
     return stat.rpartition(")")[2].split()[0] not in {"Z", "X"}
 

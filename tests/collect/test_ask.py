@@ -43,7 +43,7 @@ def is_gone(pid: int) -> bool:
         try:
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in {"Z", "X"}:
                 return True
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):  # it can go between opening and reading
             return True
         time.sleep(0.02)
     return False
