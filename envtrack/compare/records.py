@@ -7,7 +7,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from envtrack.compare.locks import compare_locks
-from envtrack.compare.snapshots import compare_notes, compare_snapshots
+from envtrack.compare.snapshots import compare_notes, compare_snapshots, leave_out_repeats
 from envtrack.model.comparison import Comparison, sort_changes
 
 if TYPE_CHECKING:
@@ -80,7 +80,9 @@ def compare_records(
     return Comparison(
         before=before.name,
         after=after.name,
-        changes=sort_changes(c for c in changes if layer is None or c.layer is layer),
+        changes=sort_changes(
+            c for c in leave_out_repeats(changes) if layer is None or c.layer is layer
+        ),
         notes=tuple(dict.fromkeys(notes)),
     )
 

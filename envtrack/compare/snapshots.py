@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from envtrack.compare.installed import compare_installed
+from envtrack.compare.installed import compare_installed, find_version_change
 from envtrack.model.comparison import Change, ChangeKind, sort_changes
 from envtrack.model.fact import Absent, FactState, Known, Unknown
 from envtrack.model.layer import Layer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from envtrack.model.snapshot import Snapshot
 
@@ -25,9 +25,15 @@ _PACKAGE_PREFIX = "packages.installed."
 # It follows from the packages themselves.
 _DERIVED = frozenset({"packages.count"})
 # Facts whose values have an order: their last part says so.
-_ORDERED = frozenset({"version", "release", "uv"})
-_NOT_RECORDED = "not recorded"
+_ORDERED = frozenset({"version", "release", "uv", "glibcxx", "cxxabi", "newest-installed"})
+# `cuda-runtime.<component>` are versions too; these of the same form are not.
+_NO_COMPONENTS = frozenset({"majors", "sources", "shadows", "collector"})
+# The leading numbers of one word, and what follows: 6.8.0-45 and -generic.
+_VERSION = re.compile(r"(?P<head>\d+(?:[.\-_+~:]\d+)*(?![A-Za-z]))(?P<tail>\S*)")
 _NUMBERS = re.compile(r"\d+")
+# The component's name in the names of NVIDIA's packages, where it is another.
+_PACKAGE_WORDS = {"cudart": "runtime"}
+_NOT_RECORDED = "not recorded"
 
 
 def compare_snapshots(before: Snapshot, after: Snapshot) -> tuple[Change, ...]:
@@ -56,7 +62,11 @@ def compare_snapshots(before: Snapshot, after: Snapshot) -> tuple[Change, ...]:
 
 
 def compare_notes(before: Snapshot, after: Snapshot) -> tuple[str, ...]:
-    """What could not be compared and why, a line each: unknown facts, layers not recorded."""
+    """What could not be compared and why, a line each: layers not recorded, facts unknown.
+
+    A fact that is unknown on both sides is no news, whatever the reasons: a machine without the
+    right to look at its kernel never has it. All of these are one line, with their number.
+    """
     notes = [
         f"{layer.value}: not recorded in the {side} snapshot"
         for layer in Layer
@@ -65,11 +75,22 @@ def compare_notes(before: Snapshot, after: Snapshot) -> tuple[str, ...]:
         and not _has_layer(here.facts, layer)
         and _has_layer(other.facts, layer)
     ]
-    for side, one in (("older", before), ("newer", after)):
-        for name, state in sorted(one.facts.items()):
-            if isinstance(state, Unknown):
-                notes.append(f"{name}: unknown in the {side} snapshot ({state.reason})")
+    unknown = {"older": _list_unknown(before), "newer": _list_unknown(after)}
+    both = unknown["older"].keys() & unknown["newer"].keys()
+    for side, reasons in unknown.items():
+        notes += [
+            f"{name}: unknown in the {side} snapshot ({reason})"
+            for name, reason in sorted(reasons.items())
+            if name not in both
+        ]
+    if both:
+        count = "1 fact is" if len(both) == 1 else f"{len(both)} facts are"
+        notes.append(f"{count} unknown on both sides")
     return tuple(notes)
+
+
+def _list_unknown(snapshot: Snapshot) -> dict[str, str]:
+    return {name: one.reason for name, one in snapshot.facts.items() if isinstance(one, Unknown)}
 
 
 def _compare_facts(before: Snapshot, after: Snapshot) -> Iterator[Change]:
@@ -134,14 +155,53 @@ def _find_kind(name: str, old: FactState, new: FactState) -> ChangeKind | None:
 
 
 def _find_order(name: str, before: str, after: str) -> ChangeKind:
-    """By the numbers in both: a kernel's ``6.8.0-45-generic`` is no version of packaging's."""
-    if name.rpartition(".")[2] not in _ORDERED:
+    """Up or down where both are versions: Python's, or numbers such as ``6.8.0-45-generic``."""
+    if name.rpartition(".")[2] not in _ORDERED and _find_component(name) is None:
         return ChangeKind.CHANGED
-    old = [int(number) for number in _NUMBERS.findall(before)]
-    new = [int(number) for number in _NUMBERS.findall(after)]
-    if old == new or not old or not new:
-        return ChangeKind.CHANGED
-    return ChangeKind.UPGRADED if new > old else ChangeKind.DOWNGRADED
+    kind = find_version_change(before, after)
+    old, new = _VERSION.fullmatch(before), _VERSION.fullmatch(after)
+    if kind is not ChangeKind.CHANGED or old is None or new is None:
+        return kind
+    steps = [(_read_numbers(old["head"]), _read_numbers(new["head"]))]
+    # Numbers behind letters are compared only where the letters are the same.
+    if _NUMBERS.sub("#", old["tail"]) == _NUMBERS.sub("#", new["tail"]):
+        steps.append((_read_numbers(old["tail"]), _read_numbers(new["tail"])))
+    for one, other in steps:
+        if one != other:
+            return ChangeKind.UPGRADED if other > one else ChangeKind.DOWNGRADED
+    return ChangeKind.CHANGED
+
+
+def _read_numbers(text: str) -> list[int]:
+    return [int(number) for number in _NUMBERS.findall(text)]
+
+
+def _find_component(name: str) -> str | None:
+    """``cublas`` of ``cuda-runtime.cublas``; ``None`` for all other facts."""
+    layer, _, component = name.partition(".")
+    is_one = layer == Layer.CUDA_RUNTIME.value and "." not in component.removeprefix("conda.")
+    return component if is_one and component not in _NO_COMPONENTS else None
+
+
+def leave_out_repeats(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """The changes without facts of the CUDA runtime that only repeat a package's change.
+
+    ``cuda-runtime.cublas`` says nothing new beside ``nvidia-cublas-cu12`` if both went from one
+    version to the same other. It stays where no package of that component is among the changes
+    (conda's libraries, an environment that moved under an unchanged lockfile), and where one
+    package replaced another: then it joins what stands in two lines.
+    """
+    listed = tuple(changes)
+    packages = [one for one in listed if "." not in one.name]
+    return tuple(one for one in listed if not any(_is_repeat(one, two) for two in packages))
+
+
+def _is_repeat(fact: Change, package: Change) -> bool:
+    component = _find_component(fact.name)
+    if component is None or (fact.before, fact.after) != (package.before, package.after):
+        return False
+    words = package.name.split("-")
+    return words[0] in {"nvidia", "cuda"} and _PACKAGE_WORDS.get(component, component) in words
 
 
 def _describe(state: FactState) -> str | None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from envtrack.compare.installed import find_version_change
-from envtrack.compare.snapshots import compare_notes, compare_snapshots
+from envtrack.compare.snapshots import compare_notes, compare_snapshots, leave_out_repeats
 from envtrack.model.comparison import Change, ChangeKind, Origin, sort_changes
 from envtrack.model.fact import Absent, FactState, Known, Unknown
 from envtrack.model.layer import Layer
@@ -97,6 +97,15 @@ def test_the_way_back_is_the_reverse(one: Snapshot, two: Snapshot) -> None:
         ("kernel.release", "6.8.0-generic", "6.8.0-lowlatency", ChangeKind.CHANGED),
         ("os.distribution.version", "sid", "12", ChangeKind.CHANGED),
         ("kernel.build", "#1 SMP", "#2 SMP", ChangeKind.CHANGED),
+        ("kernel.newest-installed", "5.14.0-503.el9", "5.14.0-503.8.1.el9", ChangeKind.UPGRADED),
+        ("os.libstdcxx.glibcxx", "3.4.9", "3.4.30", ChangeKind.UPGRADED),
+        ("os.libstdcxx.cxxabi", "1.3.13", "1.3.9", ChangeKind.DOWNGRADED),
+        ("framework.torch.version", "2.6.0", "2.6.0rc1", ChangeKind.DOWNGRADED),
+        ("framework.torch.version", "2.6.0+cu124", "2.6.0+cpu", ChangeKind.VARIANT),
+        ("cuda-runtime.cublas", "12.4.5.8", "12.10.1.0", ChangeKind.UPGRADED),
+        ("cuda-runtime.cublas", "12.4.5.8", "12.4.5.8 | 13.0.96", ChangeKind.CHANGED),
+        ("cuda-runtime.majors", "12", "13", ChangeKind.CHANGED),
+        ("cuda-runtime.shadows", "1", "2", ChangeKind.CHANGED),
         ("settings.UV_FROZEN", "1", "true", ChangeKind.CHANGED),
     ],
 )
@@ -159,6 +168,52 @@ def test_unknown_facts_are_noted_on_their_side() -> None:
     fine = snapshot({FACT: Known("1")})
     assert compare_notes(odd, fine) == (f"{FACT}: unknown in the older snapshot (timed out)",)
     assert compare_notes(fine, odd) == (f"{FACT}: unknown in the newer snapshot (timed out)",)
+
+
+@pytest.mark.parametrize(
+    ("reasons", "line"),
+    [
+        ({"a": ("no", "no")}, "1 fact is unknown on both sides"),
+        ({"a": ("no", "no"), "b": ("no", "timed out")}, "2 facts are unknown on both sides"),
+    ],
+)
+def test_what_is_unknown_on_both_sides_is_one_line(
+    reasons: Mapping[str, tuple[str, str]], line: str
+) -> None:
+    one, two = (
+        snapshot({f"driver.{name}": Unknown(pair[side]) for name, pair in reasons.items()})
+        for side in (0, 1)
+    )
+    assert compare_notes(one, two) == (line,)
+
+
+def cublas_moved(before: str = "12.4.5.8", after: str = "12.6.4.1") -> list[Change]:
+    fact = "cuda-runtime.cublas"
+    return [*compare_snapshots(snapshot({fact: Known(before)}), snapshot({fact: Known(after)}))]
+
+
+def test_a_component_that_moved_with_its_wheel_is_said_once() -> None:
+    wheel = only(snapshot(nvidia_cublas_cu12="12.4.5.8"), snapshot(nvidia_cublas_cu12="12.6.4.1"))
+    assert leave_out_repeats([*cublas_moved(), wheel]) == (wheel,)
+
+
+def test_the_wheel_of_another_component_or_to_another_version_repeats_nothing() -> None:
+    other = only(snapshot(nvidia_cufft_cu12="12.4.5.8"), snapshot(nvidia_cufft_cu12="12.6.4.1"))
+    further = only(snapshot(nvidia_cublas_cu12="12.4.5.8"), snapshot(nvidia_cublas_cu12="13"))
+    for one in (other, further):
+        assert len(leave_out_repeats([*cublas_moved(), one])) == 2
+
+
+def test_a_component_that_goes_from_one_wheel_to_another_is_said_beside_both() -> None:
+    wheels = compare_snapshots(
+        snapshot(nvidia_cublas_cu12="12.4.5.8"), snapshot(nvidia_cublas="13.0.0.19")
+    )
+    changes = (*cublas_moved(after="13.0.0.19"), *wheels)
+    assert leave_out_repeats(changes) == changes
+
+
+def test_a_component_of_no_package_is_said() -> None:
+    assert leave_out_repeats(cublas_moved()) == tuple(cublas_moved())
 
 
 def test_a_setting_without_a_line_is_not_set() -> None:
