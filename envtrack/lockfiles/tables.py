@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from envtrack.errors import LockfileProblem
+from envtrack.lockfiles.text import clean_text
 
 T = TypeVar("T")
 
-_CONFLICT = re.compile(r"^<<<<<<<(?:[ \t\r]|$)", re.MULTILINE)
 _AT_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
 _TYPE_NAMES = {
     str: "a string",
@@ -33,17 +33,7 @@ def load_toml(text: str, *, path: str) -> dict[str, Any]:
     Raises:
         LockfileProblem: empty, an unresolved merge, or not TOML.
     """
-    text = text.removeprefix("\ufeff")
-    if not text.strip():
-        raise LockfileProblem(path, None, "the file is empty")
-    # First, because a parser's own words for this are of no help to anyone.
-    if conflict := _CONFLICT.search(text):
-        raise LockfileProblem(
-            path,
-            text.count("\n", 0, conflict.start()) + 1,
-            "conflict markers: two versions were merged without being resolved",
-            hint="resolve the merge, then lock again",
-        )
+    text = clean_text(text, path=path)
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

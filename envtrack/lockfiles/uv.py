@@ -16,6 +16,7 @@ from envtrack.lockfiles.tables import (
     take_texts,
     type_name,
 )
+from envtrack.lockfiles.text import Include
 from envtrack.lockfiles.uv_package import (
     normalise,
     note_strange,
@@ -28,9 +29,6 @@ from envtrack.model.lock import Lock, LockedPackage
 SCHEMA = 1
 
 _HEADER = re.compile(r"^[ \t]*\[\[[ \t]*(?:package|distribution)[ \t]*\]\]", re.MULTILINE)
-_FIRST_KEY = re.compile(
-    r"\A\ufeff?(?:[ \t]*(?:#[^\n]*)?\r?\n)*version[ \t]*=[ \t]*\d+[ \t]*\r?$", re.MULTILINE
-)
 _TOP_KEYS = frozenset(
     [
         "version",
@@ -61,26 +59,13 @@ _MANIFEST_KEYS = frozenset(
 )
 
 
-class UvLock:
-    """uv's own format."""
-
-    name = "uv.lock"
-
-    def detects(self, filename: str, text: str) -> bool:
-        """By the file's name, or because it begins with the schema number as uv writes it."""
-        return filename == "uv.lock" or _FIRST_KEY.match(text) is not None
-
-    def parse(self, text: str, *, path: str) -> Lock:
-        """See `parse_uv_lock`."""
-        return parse_uv_lock(text, path=path)
-
-
-def parse_uv_lock(text: str, *, path: str) -> Lock:
+def parse(text: str, *, path: str, include: Include | None = None) -> Lock:  # noqa: ARG001 - as all formats
     """What a uv.lock pins; keys it does not know are named in `Lock.unknown_keys`.
 
     Args:
         text: the file's content.
         path: how messages name the file.
+        include: not used: the format names no other file.
 
     Raises:
         LockfileProblem: empty, an unresolved merge, not TOML, of a newer schema, or something in it
@@ -97,7 +82,7 @@ def parse_uv_lock(text: str, *, path: str) -> Lock:
         hint = "upgrade envtrack" if "newer" in reason else ""
         raise LockfileProblem(path, _line_of_key(text, reason), reason, hint=hint) from error
     return Lock(
-        format=UvLock.name,
+        format="uv.lock",
         path=path,
         schema=schema,
         packages=tuple(_read_packages(tables, text, path, strange)),

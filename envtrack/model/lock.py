@@ -12,6 +12,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+class Knowledge(StrEnum):
+    """What a lockfile can say beyond names and versions."""
+
+    HASHES = "hashes"
+    """Of the files that are installed."""
+    MARKERS = "markers"
+    """On which Pythons and platforms a package is installed."""
+    GROUPS = "groups"
+    """To which dependency group, category or environment it belongs."""
+    GRAPH = "graph"
+    """Which package needs which."""
+    REQUESTS = "requests"
+    """What the project itself asked for."""
+
+
 class SourceKind(StrEnum):
     """Where a package comes from."""
 
@@ -116,7 +131,8 @@ class LockedPackage:
         name: normalised.
         version: ``None`` where it is dynamic (the project's own, mostly).
         source: its origin.
-        resolution_markers: the forks of the resolution it belongs to; empty: all.
+        resolution_markers: it is installed where one of these holds: the forks of the resolution,
+            or the package's own marker in a format that is a flat list; empty: everywhere.
         dependencies: what it always needs.
         optional_dependencies: by extra.
         groups: by dependency group (its own, for a project).
@@ -124,6 +140,13 @@ class LockedPackage:
         requirements: what it was asked for with, PEP 508 strings or tables rendered as such, where
             the lockfile keeps them (the root packages and members); ``None`` where it does not.
         provides_extras: names of its extras, where the lockfile says so.
+        ecosystem: ``pypi`` or ``conda``: one name can be locked in both.
+        build: conda's build string, such as ``py311_cuda12.6_0``; empty elsewhere.
+        platforms: conda's names of the platforms that the entry is for (``linux-64``, ``noarch``);
+            empty: all that the markers allow.
+        belongs_to: the groups, categories or environments that hold it, in a format that is a flat
+            list; the one that is installed without being asked for is always named ``main``;
+            empty: it is always installed.
         line: one-based line of the file where it stands; 0 if not known. Not part of equality.
     """
 
@@ -138,6 +161,10 @@ class LockedPackage:
     requirements: tuple[str, ...] | None = None
     group_requirements: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     provides_extras: tuple[str, ...] = ()
+    ecosystem: str = "pypi"
+    build: str = ""
+    platforms: tuple[str, ...] = ()
+    belongs_to: tuple[str, ...] = ()
     line: int = field(default=0, compare=False)
 
     @property
@@ -153,8 +180,11 @@ class Lock:
     Attributes:
         format: ``uv.lock``…
         path: how it was named when it was read.
-        schema: the file format's own version number.
-        revision: compatible additions of the format; 0 where there is none.
+        schema: the file format's own version number; of ``2.1`` the first part; 0 where the format
+            has none.
+        revision: compatible additions of the format; of ``2.1`` the second part; 0 where there is
+            none.
+        knows: what this file says beyond names and versions.
         requires_python: a specifier set; empty where not said.
         resolution_markers: the forks of the whole resolution.
         supported_markers: the environments it was resolved for; empty: all.
@@ -171,6 +201,9 @@ class Lock:
         dependency_metadata: metadata given by hand, a line a package: ``name==1.0: torch, ninja``.
         options: settings of the resolver by dotted name, as text.
         packages: in file order.
+        unpinned: what is asked for without being pinned, as PEP 508 or conda text: the file does
+            not decide what is installed there.
+        notes: what the reader passed over, and why, a line each.
         unknown_keys: dotted names of keys that were passed over.
     """
 
@@ -178,6 +211,7 @@ class Lock:
     path: str
     schema: int
     revision: int = 0
+    knows: frozenset[Knowledge] = frozenset(Knowledge)
     requires_python: str = ""
     resolution_markers: tuple[str, ...] = ()
     supported_markers: tuple[str, ...] = ()
@@ -193,6 +227,8 @@ class Lock:
     dependency_metadata: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     packages: tuple[LockedPackage, ...] = ()
+    unpinned: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     unknown_keys: tuple[str, ...] = ()
 
     @property

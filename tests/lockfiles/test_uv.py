@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envtrack.errors import LockfileProblem
-from envtrack.lockfiles.uv import parse_uv_lock
+from envtrack.lockfiles.uv import parse
 from envtrack.model.lock import Artifact, Dependency, Lock, Source, SourceKind
 from tests.lockfiles.texts import FIXTURES, HEAD, by_name, lock_from, lock_of, pinned, read_fixture
 
@@ -14,14 +14,14 @@ ALL = sorted(path.name for path in FIXTURES.glob("*.lock"))
 
 def problem_of(text: str) -> LockfileProblem:
     with pytest.raises(LockfileProblem) as caught:
-        parse_uv_lock(text, path="uv.lock")
+        parse(text, path="uv.lock")
     assert "\n" not in caught.value.message
     return caught.value
 
 
 def message_of(text: str) -> str:
     try:
-        parse_uv_lock(text, path="uv.lock")
+        parse(text, path="uv.lock")
     except LockfileProblem as problem:
         return problem.message
     return ""
@@ -41,7 +41,7 @@ def test_every_real_lock_is_read_without_a_strange_key(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_a_byte_order_mark_and_crlf_change_nothing(name: str) -> None:
     text = read_fixture(name)
-    assert parse_uv_lock("\ufeff" + text.replace("\n", "\r\n"), path="uv.lock") == lock_of(name)
+    assert parse("\ufeff" + text.replace("\n", "\r\n"), path="uv.lock") == lock_of(name)
 
 
 def test_the_preview_of_july_2024_called_packages_distributions() -> None:
@@ -136,14 +136,14 @@ def test_both_spellings_of_the_upload_time_are_known(key: str) -> None:
 
 def test_a_lock_with_no_packages_is_a_lock() -> None:
     text = 'version = 1\nrevision = 3\nrequires-python = ">=3.9"\n'
-    assert parse_uv_lock(text, path="uv.lock") == Lock(
+    assert parse(text, path="uv.lock") == Lock(
         format="uv.lock", path="uv.lock", schema=1, revision=3, requires_python=">=3.9"
     )
 
 
 @pytest.mark.parametrize("revision", [0, 1, 3, 99])
 def test_any_revision_of_schema_1_is_read(revision: int) -> None:
-    lock = parse_uv_lock(f"version = 1\nrevision = {revision}\n", path="uv.lock")
+    lock = parse(f"version = 1\nrevision = {revision}\n", path="uv.lock")
     assert lock.revision == revision
 
 
@@ -194,7 +194,7 @@ def test_overrides_and_metadata_given_by_hand_are_read() -> None:
 
 
 def test_a_root_that_is_no_project_keeps_its_requests_in_the_manifest() -> None:
-    lock = parse_uv_lock(
+    lock = parse(
         'version = 1\n[manifest]\nmembers = ["a"]\nexcludes = ["b"]\n'
         'requirements = [{ name = "c", specifier = ">=1" }]\n'
         '[manifest.dependency-groups]\ndev = [{ name = "d" }]\n',
@@ -238,7 +238,7 @@ def test_wheels_of_a_flat_index_may_have_neither_hash_nor_size() -> None:
 
 
 def test_keys_of_a_later_uv_are_named_and_passed_over() -> None:
-    lock = parse_uv_lock(
+    lock = parse(
         HEAD + "shiny = 1\n[manifest]\nglow = 2\n"
         '[[package]]\nname = "a"\nsource = { virtual = "." }\nsparkle = 3\n'
         'dependencies = [{ name = "b", twinkle = 4 }]\n'
