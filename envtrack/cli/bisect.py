@@ -2,12 +2,10 @@
 
 import signal
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
-from typer.core import TyperGroup
+from typing import TYPE_CHECKING, Annotated
 
 from envtrack.cli.context import Place, open_context
+from envtrack.cli.grammar import Argument, option
 from envtrack.cli.options import (
     ColourOption,
     DirectoryOption,
@@ -27,59 +25,29 @@ if TYPE_CHECKING:
     from envtrack.model.answer import Answer
     from envtrack.probe.plan import SessionFiles
 
-_START = "start"
-
-
-class _StartByDefault(TyperGroup):
-    """``bisect GOOD BAD`` is ``bisect start GOOD BAD``.
-
-    A revision that is called like one of the other commands can be given as ``refs/heads/…``.
-    """
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - typer's own type
-        first = next(iter(args), "")
-        if first not in self.commands and first not in {"-h", "--help"}:
-            args = [_START, *args]
-        return super().parse_args(ctx, args)
-
-
-bisect_app = typer.Typer(
-    cls=_StartByDefault,
-    help="Find the commit that broke it: `envtrack bisect GOOD [BAD] --smoke 'COMMAND'`. "
-    "(That is `bisect start`; `envtrack bisect start --help` lists its options.)",
-    no_args_is_help=False,
-    rich_markup_mode="markdown",
-)
-
 SessionArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="[SESSION]",
-        help="The session's id or its beginning; by default the newest.",
-        show_default=False,
-    ),
+    Argument(metavar="[SESSION]", help="The session's id or its beginning; by default the newest."),
 ]
 VerboseOption = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Show the end of the running probe's log.")
+    bool, option("--verbose", "-v", help="Show the end of the running probe's log.")
 ]
 
 
-@bisect_app.command(_START)
 def start(
     good: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="[GOOD]",
             help="A revision that works; by default the newest with a recorded good verdict.",
-            show_default=False,
         ),
     ] = None,
     bad: Annotated[
-        str, typer.Argument(metavar="[BAD]", help="A revision that fails.", show_default="HEAD")
+        str, Argument(metavar="[BAD]", help="A revision that fails.", default="HEAD")
     ] = "HEAD",
     smoke: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--smoke",
             "-s",
             metavar="COMMAND",
@@ -90,7 +58,7 @@ def start(
     ] = None,
     smoke_from: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--smoke-from",
             metavar="REV",
             help="Take the files that the smoke test names from this revision; `each`: every "
@@ -99,41 +67,39 @@ def start(
     ] = None,
     timeout: Annotated[
         str | None,
-        typer.Option(
-            "--timeout", metavar="DURATION", help="The smoke test's limit: `90s`, `10m`, `1h`."
-        ),
+        option("--timeout", metavar="DURATION", help="The smoke test's limit: `90s`, `10m`, `1h`."),
     ] = None,
     timeout_is: Annotated[
         Verdict | None,
-        typer.Option("--timeout-is", help="What passing the limit means: bad or untestable."),
+        option("--timeout-is", help="What passing the limit means: bad or untestable."),
     ] = None,
     stale: Annotated[
         Stale | None,
-        typer.Option("--stale", help="What to do with a lockfile that no longer fits its project."),
+        option("--stale", help="What to do with a lockfile that no longer fits its project."),
     ] = None,
     python: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--python", "-p", metavar="REQUEST", help="Hold this Python for all probes: `3.11`."
         ),
     ] = None,
     extra: Annotated[
-        list[str] | None, typer.Option("--extra", metavar="NAME", help="Install this extra too.")
+        list[str] | None, option("--extra", metavar="NAME", help="Install this extra too.")
     ] = None,
     group: Annotated[
-        list[str] | None, typer.Option("--group", metavar="NAME", help="Install this group too.")
+        list[str] | None, option("--group", metavar="NAME", help="Install this group too.")
     ] = None,
-    all_extras: Annotated[bool, typer.Option("--all-extras", help="Install every extra.")] = False,
+    all_extras: Annotated[bool, option("--all-extras", help="Install every extra.")] = False,
     all_groups: Annotated[
-        bool, typer.Option("--all-groups", help="Install every dependency group.")
+        bool, option("--all-groups", help="Install every dependency group.")
     ] = False,
     all_packages: Annotated[
-        bool, typer.Option("--all-packages", help="Install every member of the workspace.")
+        bool, option("--all-packages", help="Install every member of the workspace.")
     ] = False,
     trust_ends: Annotated[
-        bool, typer.Option("--trust-ends", help="Believe that GOOD is good and BAD is bad.")
+        bool, option("--trust-ends", help="Believe that GOOD is good and BAD is bad.")
     ] = False,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the worktree of the search.")] = False,
+    keep: Annotated[bool, option("--keep", help="Keep the worktree of the search.")] = False,
     verbose: VerboseOption = False,
     directory: DirectoryOption = None,
     lockfile: LockfileOption = None,
@@ -213,7 +179,7 @@ def run_to_answer(
         progress.finish()
     put_out_answer(answer, shape)
     if answer.outcome.exit_code:
-        raise typer.Exit(answer.outcome.exit_code)
+        raise SystemExit(answer.outcome.exit_code)
 
 
 def catch_signals() -> None:

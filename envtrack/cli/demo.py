@@ -7,8 +7,7 @@ import time
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from envtrack.cli.grammar import option
 from envtrack.cli.options import ColourOption, FormatOption, OutputOption
 from envtrack.cli.output import Colour, Format, Output, say
 from envtrack.errors import UsageProblem
@@ -17,7 +16,7 @@ from envtrack.errors import UsageProblem
 def demo(
     keep: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--keep",
             metavar="FOLDER",
             help="Build the example in this new folder and leave it there.",
@@ -64,4 +63,4 @@ def _run(scratch: Path, shape: Output, *, is_kept: bool) -> None:
     kept = f"kept: {example.folder}" if is_kept else "removed again; `--keep FOLDER` keeps it"
     say(f"all of it took {time.monotonic() - started:.1f} s; the example is {kept}")
     if answer.outcome.exit_code:
-        raise typer.Exit(answer.outcome.exit_code)
+        raise SystemExit(answer.outcome.exit_code)

@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from envtrack.cli.context import Context, Place, open_context
+from envtrack.cli.grammar import Argument, option
 from envtrack.cli.options import (
     ColourOption,
     DirectoryOption,
@@ -27,32 +26,30 @@ if TYPE_CHECKING:
 def diff(
     before: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="A",
             help="A revision, REVISION@MACHINE, a snapshot file, a lockfile, or `now`; by default "
             "the last recorded state.",
-            show_default=False,
         ),
     ] = None,
     after: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="B",
             help="The same; by default `now`: this machine with the working tree's lockfile.",
-            show_default=False,
         ),
     ] = None,
     *,
     layer: Annotated[
         Layer | None,
-        typer.Option(
+        option(
             "--layer",
             metavar="NAME",
             help="Only the changes of one layer, such as driver or packages.",
         ),
     ] = None,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="End with 1 if something differs, else with 0.")
+        bool, option("--exit-code", help="End with 1 if something differs, else with 0.")
     ] = False,
     directory: DirectoryOption = None,
     lockfile: LockfileOption = None,
@@ -64,7 +61,7 @@ def diff(
 ) -> None:
     """Show what changed in the environment, layer by layer from the ground up.
 
-    Packages are compared by their lockfiles: a **root** change was asked for, a **forced** one
+    Packages are compared by their lockfiles: a root change was asked for, a forced one
     follows from a root change. Everything below them is compared by the recorded snapshots.
 
     Without arguments the last recorded state is compared with this machine now.
@@ -73,7 +70,7 @@ def diff(
     comparison = _compare(before, after, place, layer)
     _put_out(comparison, Output(format=form, path=output, colour=color, is_full=full))
     if exit_code and comparison.changes:
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
 def _compare(

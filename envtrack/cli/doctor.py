@@ -3,9 +3,8 @@
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from envtrack.cli.context import Place
+from envtrack.cli.grammar import Argument, option
 from envtrack.cli.options import (
     ColourOption,
     DirectoryOption,
@@ -38,7 +37,7 @@ class For(StrEnum):
 def doctor(
     what: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="WHAT",
             help="`now`: this machine; a revision, or REVISION@MACHINE; a snapshot file.",
         ),
@@ -46,51 +45,45 @@ def doctor(
     *,
     packages: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--with",
             metavar="NAME==VERSION",
             help="Another version of a package, such as torch==2.6.0+cu126.",
-            rich_help_panel=_PLANNED,
+            panel=_PLANNED,
         ),
     ] = None,
     driver: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--driver",
             metavar="VERSION",
             help="Another NVIDIA driver, such as 550.54.15.",
-            rich_help_panel=_PLANNED,
+            panel=_PLANNED,
         ),
     ] = None,
     gpus: Annotated[
         list[str] | None,
-        typer.Option(
-            "--gpu", metavar="MODEL", help="Another GPU, such as H100.", rich_help_panel=_PLANNED
-        ),
+        option("--gpu", metavar="MODEL", help="Another GPU, such as H100.", panel=_PLANNED),
     ] = None,
     capability: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--compute-capability",
             metavar="X.Y",
             help="The compute capability of the GPUs, for models that no table knows.",
-            rich_help_panel=_PLANNED,
+            panel=_PLANNED,
         ),
     ] = None,
     gcc: Annotated[
         str | None,
-        typer.Option(
-            "--gcc", metavar="VERSION", help="Another host compiler.", rich_help_panel=_PLANNED
-        ),
+        option("--gcc", metavar="VERSION", help="Another host compiler.", panel=_PLANNED),
     ] = None,
     nvcc: Annotated[
         str | None,
-        typer.Option(
-            "--nvcc", metavar="RELEASE", help="Another CUDA toolkit.", rich_help_panel=_PLANNED
-        ),
+        option("--nvcc", metavar="RELEASE", help="Another CUDA toolkit.", panel=_PLANNED),
     ] = None,
     purpose: Annotated[
-        For, typer.Option("--for", help="Judge only what running, or building extensions, needs.")
+        For, option("--for", help="Judge only what running, or building extensions, needs.")
     ] = For.ALL,
     directory: DirectoryOption = None,
     lockfile: LockfileOption = None,
@@ -122,7 +115,7 @@ def doctor(
     diagnosis = _diagnose(read_subject(what, place), plan, purpose)
     _put_out(diagnosis, Output(format=form, path=output, colour=color, is_full=full))
     if diagnosis.has_misfit:
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
 def _diagnose(subject: "Subject", plan: "Plan", purpose: For) -> "Diagnosis":

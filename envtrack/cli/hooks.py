@@ -6,9 +6,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from envtrack.cli.context import Place, open_here
+from envtrack.cli.grammar import Argument, option
 from envtrack.cli.options import DirectoryOption
 
 if TYPE_CHECKING:
@@ -16,12 +15,6 @@ if TYPE_CHECKING:
     from envtrack.git.hooks_status import HookStatus
 
 SCHEMA = 1
-
-hooks_app = typer.Typer(
-    name="hooks",
-    help="Install, remove or look at the git hooks that record this machine in lockfile commits.",
-    no_args_is_help=True,
-)
 
 
 class StatusFormat(StrEnum):
@@ -31,11 +24,10 @@ class StatusFormat(StrEnum):
     JSON = "json"
 
 
-@hooks_app.command()
 def install(
     force: Annotated[
         bool,
-        typer.Option(
+        option(
             "--force",
             help="Also write into a hooks folder outside the repository, which others may share.",
         ),
@@ -53,7 +45,6 @@ def install(
         print(f"{folder.path} is in the working tree: the hooks name a Python of this machine only")
 
 
-@hooks_app.command()
 def uninstall(directory: DirectoryOption = None) -> None:
     """Take the hooks away and put back what was there before, byte for byte."""
     from envtrack.git.hooks import uninstall_hooks
@@ -61,10 +52,9 @@ def uninstall(directory: DirectoryOption = None) -> None:
     _print_changes(uninstall_hooks(open_here(Place(directory=directory))))
 
 
-@hooks_app.command()
 def status(
     form: Annotated[
-        StatusFormat, typer.Option("--format", "-f", help="The form of the result.")
+        StatusFormat, option("--format", "-f", help="The form of the result.")
     ] = StatusFormat.TEXT,
     directory: DirectoryOption = None,
 ) -> None:
@@ -84,11 +74,10 @@ def status(
         case StatusFormat.JSON:
             print(render_status_json(folder, hooks), end="")
     if any(hook.state is not HookState.INSTALLED for hook in hooks):
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
-@hooks_app.command(hidden=True)
-def run(name: Annotated[str, typer.Argument(metavar="HOOK")]) -> None:
+def run(name: Annotated[str, Argument(metavar="HOOK")]) -> None:
     """What a hook does, for a line in a hook of your own; it never fails."""
     from envtrack.record.hook import main
 

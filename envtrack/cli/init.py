@@ -5,9 +5,8 @@ import sys
 from enum import StrEnum
 from typing import Annotated
 
-import typer
-
 from envtrack.cli.context import Place, list_lockfiles, open_here
+from envtrack.cli.grammar import option
 from envtrack.cli.options import DirectoryOption
 from envtrack.errors import UsageProblem
 from envtrack.git.repository import Repository
@@ -32,13 +31,13 @@ def init(
     *,
     hooks: Annotated[
         bool,
-        typer.Option("--hooks", help="Install the git hooks that record each lockfile commit."),
+        option("--hooks", help="Install the git hooks that record each lockfile commit."),
     ] = False,
     smoke: Annotated[
         SmokeKind | None,
-        typer.Option("--smoke", help="Write a smoke test of this kind, to be made your own."),
+        option("--smoke", help="Write a smoke test of this kind, to be made your own."),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, option("--yes", "-y", help="Do not ask.")] = False,
     directory: DirectoryOption = None,
 ) -> None:
     """Set envtrack up in this repository: find the lockfiles and write a commented configuration.
@@ -55,12 +54,16 @@ def init(
             hint="`uv lock` makes one; then `envtrack init` again",
         )
     _announce(lockfiles, hooks=hooks)
-    if not yes and sys.stdin.isatty() and not typer.confirm("Go on?", default=True):
-        raise typer.Exit(0)
+    if not yes and sys.stdin.isatty() and not _wants_to_go_on():
+        raise SystemExit(0)
     _write_files(repository, lockfiles, smoke)
     if hooks:
         _install_hooks(repository)
     _say_next(lockfiles, has_hooks=hooks, smoke=smoke)
+
+
+def _wants_to_go_on() -> bool:
+    return input("Go on? [Y/n] ").strip().lower() in {"", "y", "yes"}
 
 
 def _announce(lockfiles: tuple[str, ...], *, hooks: bool) -> None:

@@ -63,13 +63,42 @@ def say_error(message: str, hint: str) -> None:
 
 
 def _call(arguments: Sequence[str]) -> int:
-    from envtrack.cli.app import app
-
     try:
-        app(args=list(arguments), prog_name="envtrack")
+        if not _run_plainly([word for word in arguments if word != "--debug"]):
+            from envtrack.cli.app import run_with_typer
+
+            run_with_typer(list(arguments))
     except SystemExit as ending:
         return ending.code if isinstance(ending.code, int) else int(bool(ending.code))
     return 0
+
+
+def _run_plainly(words: Sequence[str]) -> bool:
+    """Runs a line that needs no Typer; whether it was one."""
+    from envtrack.cli.commands import find_command
+
+    if words and words[0] in {"-h", "--help"}:
+        from envtrack.cli.overview import render_overview
+
+        sys.stdout.write(render_overview())
+        return True
+    found = None if _is_completing() else find_command(tuple(words))
+    if found is None:
+        return False
+    from envtrack.cli.quick import read_quickly
+
+    command, rest = found
+    function = command.load()
+    values = read_quickly(function, rest)
+    if values is None:
+        return False
+    function(**values)
+    return True
+
+
+def _is_completing() -> bool:
+    """Whether a shell asks for completions: Typer answers it."""
+    return "_ENVTRACK_COMPLETE" in os.environ
 
 
 def _survive_odd_terminals() -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envtrack.cli.bisect import SessionArgument, VerboseOption, bisect_app, run_to_answer
+from envtrack.cli.bisect import SessionArgument, VerboseOption, run_to_answer
 from envtrack.cli.context import Place, open_here
 from envtrack.cli.options import (
     ColourOption,
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from envtrack.probe.plan import SessionFiles
 
 
-@bisect_app.command()
 def resume(
     session: SessionArgument = "",
     verbose: VerboseOption = False,
@@ -40,7 +39,6 @@ def resume(
     run_to_answer(repository, files, shape, is_verbose=verbose)
 
 
-@bisect_app.command()
 def status(session: SessionArgument = "", directory: DirectoryOption = None) -> None:
     """Show where a search stands."""
     from envtrack.probe.plan import read_plan
@@ -64,7 +62,6 @@ def status(session: SessionArgument = "", directory: DirectoryOption = None) -> 
     print(f"  {files.folder}")
 
 
-@bisect_app.command()
 def log(session: SessionArgument = "", directory: DirectoryOption = None) -> None:
     """Show every verdict of a search with its reason and log, then git's own replayable log."""
     from envtrack.probe.plan import read_plan
@@ -83,7 +80,6 @@ def log(session: SessionArgument = "", directory: DirectoryOption = None) -> Non
         print(files.bisect_log.read_text("utf-8", "backslashreplace"), end="")
 
 
-@bisect_app.command()
 def show(
     session: SessionArgument = "",
     directory: DirectoryOption = None,
@@ -104,7 +100,6 @@ def show(
     print(kept[form].read_text("utf-8"), end="")
 
 
-@bisect_app.command()
 def script(session: SessionArgument = "", directory: DirectoryOption = None) -> None:
     """Print the script that `git bisect run` runs."""
     files = _find(session, directory)

@@ -2,9 +2,8 @@
 
 from typing import Annotated
 
-import typer
-
 from envtrack.cli.context import Place, open_context
+from envtrack.cli.grammar import Argument
 from envtrack.cli.options import (
     ColourOption,
     DirectoryOption,
@@ -23,7 +22,7 @@ from envtrack.record.bench import Bench
 
 def show(
     revision: Annotated[
-        str, typer.Argument(metavar="REV", help="The revision whose record is shown.")
+        str, Argument(metavar="REV", help="The revision whose record is shown.")
     ] = "HEAD",
     *,
     directory: DirectoryOption = None,

@@ -5,9 +5,8 @@ import shlex
 import sys
 from typing import Annotated
 
-import typer
-
 from envtrack.cli.context import Context, Place, open_context
+from envtrack.cli.grammar import Argument, option
 from envtrack.cli.options import (
     ColourOption,
     DirectoryOption,
@@ -34,29 +33,25 @@ _STYLES = {Verdict.GOOD: "bold green", Verdict.BAD: "bold red"}
 def smoke(
     words: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="-- COMMAND…",
-            help="A command to run instead of the configured smoke test.",
-            show_default=False,
+        Argument(
+            metavar="-- COMMAND…", help="A command to run instead of the configured smoke test."
         ),
     ] = None,
     *,
     command: Annotated[
         str | None,
-        typer.Option("--command", "-c", metavar="TEXT", help="The same as one text for `sh -c`."),
+        option("--command", "-c", metavar="TEXT", help="The same as one text for `sh -c`."),
     ] = None,
     timeout: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--timeout",
             metavar="TIME",
             help="The limit: 90s, 10m, 1h, or plain seconds; by default the configured one, "
             "or 10 minutes.",
         ),
     ] = None,
-    no_record: Annotated[
-        bool, typer.Option("--no-record", help="Record nothing; only judge.")
-    ] = False,
+    no_record: Annotated[bool, option("--no-record", help="Record nothing; only judge.")] = False,
     directory: DirectoryOption = None,
     lockfile: LockfileOption = None,
     form: FormatOption = Format.TEXT,
@@ -66,8 +61,8 @@ def smoke(
     """Run the smoke test in the current environment and record its verdict.
 
     It runs in the lockfile's folder with the environment's programs first on PATH. Exit code 0 is
-    **good**, 125 **untestable**; 126 and 127 mean that it could not run; anything else, a signal
-    too, is **bad**. The verdict becomes a note on HEAD (`refs/notes/envtrack`) if the lockfile in
+    good, 125 untestable; 126 and 127 mean that it could not run; anything else, a signal
+    too, is bad. The verdict becomes a note on HEAD (`refs/notes/envtrack`) if the lockfile in
     the working tree is the one of HEAD.
 
     The command itself ends with 0 (good), 1 (bad), 3 (untestable) or 4 (could not run).
@@ -78,7 +73,7 @@ def smoke(
     judgement = _judge(context, text, timeout)
     note = "" if no_record else _record(context, judgement, text, head)
     _put_out(judgement, text, note, Output(format=form, path=output, colour=color))
-    raise typer.Exit(_EXIT_CODES[judgement.verdict])
+    raise SystemExit(_EXIT_CODES[judgement.verdict])
 
 
 def _choose_command(words: list[str], command: str | None, context: Context) -> str:

@@ -2,9 +2,8 @@
 
 from typing import Annotated
 
-import typer
-
 from envtrack.cli.context import Context, Place, open_context
+from envtrack.cli.grammar import option
 from envtrack.cli.options import (
     ColourOption,
     DirectoryOption,
@@ -22,22 +21,22 @@ from envtrack.errors import UsageProblem
 def snapshot(
     *,
     save: Annotated[
-        bool, typer.Option("--save", help="Write it as the record beside the lockfile.")
+        bool, option("--save", help="Write it as the record beside the lockfile.")
     ] = False,
     commit: Annotated[
         bool,
-        typer.Option(
+        option(
             "--commit",
             help="Write it, and commit the record alone; what is staged stays staged.",
         ),
     ] = False,
     message: Annotated[
         str | None,
-        typer.Option("--message", "-m", metavar="TEXT", help="The message of that commit."),
+        option("--message", "-m", metavar="TEXT", help="The message of that commit."),
     ] = None,
     deep: Annotated[
         bool,
-        typer.Option(
+        option(
             "--deep",
             help="Start the environment's interpreter, import the frameworks and ask them. It may "
             "create a CUDA context, and takes seconds, at most 3 minutes.",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from envtrack.collect.container import ContainerCollector
 from envtrack.collect.cuda_runtime import CudaRuntimeCollector
 from envtrack.collect.driver import DriverCollector
+from envtrack.collect.errand import Errand
 from envtrack.collect.framework import FrameworkCollector
 from envtrack.collect.hardware import HardwareCollector
 from envtrack.collect.interface import Collector, Machine, Record
@@ -36,7 +36,6 @@ LIMIT_S = 4.0
 # A framework that is started and asked may take a minute on a cold disk.
 DEEP_LIMIT_S = 180.0
 
-_T = TypeVar("_T")
 
 COLLECTORS: tuple[Collector, ...] = (
     HardwareCollector(),
@@ -79,9 +78,9 @@ def take_snapshot(
     if limit_s is None:
         limit_s = DEEP_LIMIT_S if machine.deep else LIMIT_S
     deadline = time.monotonic() + limit_s
-    errands = [_Errand(_looking(one, machine)) for one in collectors]
+    errands = [Errand(_looking(one, machine)) for one in collectors]
     # Resolving links may hang too, where home is a mount that is gone.
-    entry = _Errand(lambda: _Entry(machine)).wait(deadline) or _Entry(machine, is_resolved=False)
+    entry = Errand(lambda: _Entry(machine)).wait(deadline) or _Entry(machine, is_resolved=False)
     found: list[Record] = []
     for one, errand in zip(collectors, errands, strict=True):
         records = errand.wait(deadline)
@@ -93,20 +92,6 @@ def take_snapshot(
         installed={one.name: one for one in found if isinstance(one, InstalledPackage)},
         lockfile=lockfile,
     )
-
-
-class _Errand(Generic[_T]):
-    """Something done in a thread of its own, which may never come back."""
-
-    def __init__(self, work: Callable[[], _T]) -> None:
-        self._done: list[_T] = []
-        self._thread = threading.Thread(target=lambda: self._done.append(work()), daemon=True)
-        self._thread.start()
-
-    def wait(self, deadline: float) -> _T | None:
-        """What came of it; ``None``: nothing until the deadline (`time.monotonic`)."""
-        self._thread.join(max(0.0, deadline - time.monotonic()))
-        return self._done[0] if self._done else None
 
 
 def _looking(collector: Collector, machine: Machine) -> Callable[[], list[Record]]:

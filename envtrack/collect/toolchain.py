@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from envtrack.collect.errand import Errand
 from envtrack.collect.host_compiler import (
     NamedCompiler,
     ask_named_compiler,
@@ -36,8 +37,6 @@ _TOOLS = (
     ("hipcc", "hipcc", "hipcc", False),
 )
 _NAMED = ("cc", "cxx", "cudahostcxx", "nvcc-ccbin")
-# Each waits for a program most of its time; a machine on which all hang is bounded by `Asks`.
-_WORKERS = 8
 
 
 class ToolchainCollector:
@@ -51,7 +50,7 @@ class ToolchainCollector:
         ``toolchain.gcc.kind`` is ``clang`` where ``gcc`` is one, as on macOS. ``toolchain.cc``,
         ``cxx``, ``cudahostcxx`` and ``nvcc-ccbin`` are there only where a variable names them.
 
-        Cost: one process a program that is there, up to eight at a time.
+        Cost: one process a program that is there, all of them at once.
         """
         nvccs = find_nvcc_commands(machine)
         named = find_named_compilers(machine.environ)
@@ -77,11 +76,10 @@ class ToolchainCollector:
 
 
 def _run_side_by_side(jobs: Mapping[str, Callable[[], _T]]) -> dict[str, _T]:
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(max_workers=_WORKERS) as pool:
-        running = {name: pool.submit(job) for name, job in jobs.items()}
-        return {name: future.result() for name, future in running.items()}
+    # Each waits for a program most of its time; a machine on which all hang is bounded by `Asks`.
+    running = {name: Errand(job) for name, job in jobs.items()}
+    answers = {name: errand.wait() for name, errand in running.items()}
+    return {name: answer for name, answer in answers.items() if answer is not None}
 
 
 _Answers = dict[str, ToolVersion | tuple[str, str] | Missing]

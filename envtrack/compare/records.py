@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from envtrack.compare.locks import compare_locks
 from envtrack.compare.snapshots import compare_notes, compare_snapshots, leave_out_repeats
 from envtrack.model.comparison import Comparison, sort_changes
 
@@ -72,6 +71,9 @@ def compare_records(
     changes: list[Change] = []
     notes = [*before.notes, *after.notes, *_list_notes(before, after, by_locks=by_locks)]
     if by_locks:
+        # Markers and versions are slow to import, and a snapshot needs none of it.
+        from envtrack.compare.locks import compare_locks
+
         changes += compare_locks(_find_lock(before), _find_lock(after), selection=selection)
     if not isinstance(before.snapshot, Part) and not isinstance(after.snapshot, Part):
         seen = compare_snapshots(before.snapshot, after.snapshot)

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Final, TypeAlias
+from unicodedata import category, east_asian_width
 
 from envtrack.report.plain import show_plain
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 NARROWEST = 80
 WIDEST = 200
 _GAP = 2
 _INDENT = 2
 _LEAST = 18
+
+# ECMA-48, Select Graphic Rendition.
+_CODES: Final = {
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "blue": "34",
+    "magenta": "35",
+    "cyan": "36",
+}
+_NO_WIDTH: Final = frozenset({"Mn", "Me", "Cf"})
+_WORD = re.compile(r" *[^ ]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,43 +75,24 @@ def render_blocks(blocks: Sequence[Block], look: Look) -> str:
 
     A value that is too long for its column goes on in the next line. Nothing that a cell holds
     reaches the terminal raw.
-    """
-    from rich.console import Console
 
+    Rich would do it too, but its import and its tables take longer than all the rest of `diff`.
+    """
     sizes = _measure([block for block in blocks if isinstance(block, Row)], look.columns - _INDENT)
-    sink = io.StringIO()
-    # An environment of its own: what a report looks like depends on its arguments alone.
-    console = Console(
-        file=sink,
-        width=look.columns,
-        color_system="standard" if look.is_coloured else None,
-        force_terminal=look.is_coloured,
-        no_color=not look.is_coloured,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        legacy_windows=False,
-        _environ={},
-    )
-    for kind, group in groupby(blocks, type):
-        if kind is Row:
-            # One table for all of them: setting up a table costs more than its rows.
-            console.print(_lay_out_rows([row for row in group if isinstance(row, Row)], sizes))
-            continue
-        for line in group:
-            console.print(_lay_out_line(line) if isinstance(line, Line) and line.text else "")
-    return "".join(f"{line.rstrip()}\n" for line in sink.getvalue().split("\n")[:-1])
+    lines: list[str] = []
+    for block in blocks:
+        if isinstance(block, Row):
+            lines += _lay_out_row(block, sizes, look)
+        else:
+            lines += _lay_out_line(block, look)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _measure(rows: Sequence[Row], room: int) -> list[int]:
     """Each column's width: as wide as its widest cell; the widest gives way, the names' last."""
-    from rich.cells import cell_len
-
     count = max((len(row.cells) for row in rows), default=0)
     sizes = [
-        max(
-            (cell_len(show_plain(row.cells[i][0])) for row in rows if i < len(row.cells)), default=0
-        )
+        max((_width(show_plain(row.cells[i][0])) for row in rows if i < len(row.cells)), default=0)
         for i in range(count)
     ]
     while count and sum(sizes) + _GAP * (count - 1) > room:
@@ -110,22 +102,73 @@ def _measure(rows: Sequence[Row], room: int) -> list[int]:
     return sizes
 
 
-def _lay_out_line(line: Line) -> RenderableType:
-    from rich.padding import Padding
-    from rich.text import Text
-
-    text = Text(show_plain(line.text), style=line.style)
-    return Padding(text, (0, 0, 0, line.indent), expand=False)
+def _lay_out_line(line: Line, look: Look) -> Iterator[str]:
+    wrapped = wrap(show_plain(line.text), look.columns - line.indent)
+    for part in wrapped:
+        yield " " * line.indent + _paint(part, line.style, look) if part else ""
 
 
-def _lay_out_rows(rows: Sequence[Row], sizes: Sequence[int]) -> RenderableType:
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
+def _lay_out_row(row: Row, sizes: Sequence[int], look: Look) -> Iterator[str]:
+    cells = [
+        (wrap(show_plain(text), size), style, size)
+        for (text, style), size in zip(row.cells, sizes, strict=False)
+    ]
+    for at in range(max((len(lines) for lines, _, _ in cells), default=0)):
+        shown, column, end = "", _INDENT, 0
+        for lines, style, size in cells:
+            if part := lines[at] if at < len(lines) else "":
+                shown += " " * (column - end) + _paint(part, style, look)
+                end = column + _width(part)
+            column += size + _GAP
+        yield shown
 
-    table = Table.grid(padding=(0, _GAP, 0, 0), pad_edge=False)
-    for size in sizes:
-        table.add_column(width=size, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(show_plain(text), style=style) for text, style in row.cells))
-    return Padding(table, (0, 0, 0, _INDENT), expand=False)
+
+def _paint(text: str, style: str, look: Look) -> str:
+    if not (style and look.is_coloured):
+        return text
+    codes = ";".join(_CODES[word] for word in style.split())
+    return f"\x1b[{codes}m{text}\x1b[0m"
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Lines of at most `width` columns, broken between words, within those that are too long.
+
+    Returns:
+        At least one line; blanks at a break are dropped.
+    """
+    width = max(width, 1)
+    if _width(text) <= width:
+        return [text.rstrip()]
+    lines: list[str] = []
+    line = ""
+    for word in _WORD.findall(text):
+        if _width(line + word) <= width:
+            line += word
+            continue
+        if line:
+            lines.append(line)
+        *whole, line = _chop(word.lstrip(), width)
+        lines += whole
+    return [*lines, line]
+
+
+def _chop(word: str, width: int) -> list[str]:
+    """A word in parts of at most `width` columns."""
+    if _width(word) <= width:
+        return [word]
+    parts = [""]
+    for character in word:
+        if parts[-1] and _width(parts[-1] + character) > width:
+            parts.append("")
+        parts[-1] += character
+    return parts
+
+
+def _width(text: str) -> int:
+    """How many columns a text takes: a wide character (UAX #11) two, a combining mark none."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if category(character) in _NO_WIDTH else 1 + (east_asian_width(character) in "WF")
+        for character in text
+    )
