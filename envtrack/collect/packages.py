@@ -172,7 +172,12 @@ def _with_conda(
     merged = []
     for one in found:
         version, build = records.pop(one.name, ("", ""))
-        same = one.is_condas or (bool(version) and version == one.version and not one.origin)
+        same = (
+            one.is_condas
+            or (bool(version) and version == one.version and not one.origin)
+            # conda's package of torch is called pytorch: only who installed it tells.
+            or (not version and not one.origin and one.info is not None and is_condas(one.info))
+        )
         origin = (f"conda {build}" if build else "conda") if same else one.origin
         merged.append(replace(one, origin=origin))
     for name, (version, build) in records.items():

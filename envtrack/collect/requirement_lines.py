@@ -6,12 +6,16 @@ it: markers and version specifiers, each distinct one once.
 
 from __future__ import annotations
 
+import os
+import platform
 import re
+import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from envtrack.collect.distributions import normalise_name
+from envtrack.collect.plain_requirements import fits_plainly, holds_plainly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -136,6 +140,10 @@ class Judge:
         return self._markers[key]
 
     def _evaluate(self, text: str, extra: str) -> bool:
+        plain = None if extra else holds_plainly(text, {**_here(), **self.environment})
+        return self._evaluate_any(text, extra) if plain is None else plain
+
+    def _evaluate_any(self, text: str, extra: str) -> bool:
         from packaging.markers import InvalidMarker, Marker, UndefinedEnvironmentName
 
         try:
@@ -154,6 +162,9 @@ class Judge:
 
 def _contains(specifier: str, version: str) -> bool:
     """What can't be understood counts as fitting: only a sure misfit is one."""
+    plain = fits_plainly(specifier, version)
+    if plain is not None:
+        return plain
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
     from packaging.version import InvalidVersion
 
@@ -162,6 +173,16 @@ def _contains(specifier: str, version: str) -> bool:
         return wanted.contains(version, prereleases=True)
     except (InvalidSpecifier, InvalidVersion):
         return True
+
+
+def _here() -> dict[str, str]:
+    """The marker variables that our own Python shares with every other on this machine."""
+    return {
+        "os_name": os.name,
+        "sys_platform": sys.platform,
+        "platform_machine": platform.machine(),
+        "platform_system": platform.system(),
+    }
 
 
 def parse_needs(lines: Sequence[str]) -> Iterator[Need]:
