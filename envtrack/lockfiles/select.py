@@ -1,4 +1,4 @@
-"""What `uv sync` installs of a lock on one machine under one selection, and its identity."""
+"""What is installed of a lock on one machine under one selection, and its identity."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from envtrack.lockfiles.flat import FlatSelection
 from envtrack.lockfiles.markers import MarkerWorld
 from envtrack.lockfiles.walk import Walk
 from envtrack.model.lock import Artifact, Lock, LockedPackage, Selection, SourceKind
@@ -32,10 +33,10 @@ class Selected:
 def select(
     lock: Lock, selection: Selection, environment: Mapping[str, str]
 ) -> tuple[LockedPackage, ...]:
-    """The packages that `uv sync` under `selection` installs where `environment` holds.
+    """The packages that are installed under `selection` where `environment` holds.
 
     Args:
-        lock: a uv.lock.
+        lock: of any format; a uv.lock as `uv sync` takes it.
         selection: extras, groups and members.
         environment: PEP 508 variables (`python_full_version`, `sys_platform`…).
 
@@ -49,9 +50,15 @@ def select(
 def explain_selection(lock: Lock, selection: Selection, environment: Mapping[str, str]) -> Selected:
     """`select` with what could not be decided or found.
 
-    Two walks, as uv does it: markers of forks for conflicting extras (`extra == 'extra-3-lab-gpu'`)
-    ask which extras are on anywhere, and that is only known after a first walk.
+    A flat lock is asked entry by entry. A uv.lock takes two walks, as uv does it: markers of forks
+    for conflicting extras (`extra == 'extra-3-lab-gpu'`) ask which extras are on anywhere, and that
+    is only known after a first walk.
     """
+    if lock.is_flat:
+        flat = FlatSelection(lock, selection, environment)
+        packages = flat.packages()
+        notes = (*_python_notes(lock, environment), *flat.notes())
+        return Selected(packages=packages, reached=packages, notes=notes)
     walk = Walk(lock, selection, MarkerWorld(environment))
     if lock.conflicts:
         walk.run()
@@ -106,7 +113,9 @@ def _identify(package: LockedPackage, tags: frozenset[str] | None) -> list[str]:
     if package.source.kind is SourceKind.URL and chosen and all(a.hash for a in chosen):
         # The hash says which file it is, wherever it was fetched from.
         location = ""
-    return [package.name, package.version or "", kind, location, commit, subdirectory, *files]
+    record = [package.name, package.version or "", kind, location, commit, subdirectory, *files]
+    # A conda build without hashes is told apart by its build string alone.
+    return [*record, f"{package.ecosystem} {package.build}"] if package.build else record
 
 
 def _installable(artifacts: tuple[Artifact, ...], tags: frozenset[str]) -> tuple[Artifact, ...]:
@@ -117,7 +126,8 @@ def _installable(artifacts: tuple[Artifact, ...], tags: frozenset[str]) -> tuple
 def _fits(filename: str, tags: frozenset[str]) -> bool:
     """Whether one of the tags of a wheel's name, which it writes compressed, is among `tags`."""
     parts = filename.removesuffix(".whl").rsplit("-", 3)
-    if len(parts) != len(("name and version", "python", "abi", "platform")):
+    is_wheel = filename.endswith(".whl")  # what conda installs has no tags
+    if not is_wheel or len(parts) != len(("name and version", "python", "abi", "platform")):
         return True
     _, pythons, abis, platforms = parts
     return any(

@@ -232,6 +232,11 @@ class Lock:
     unknown_keys: tuple[str, ...] = ()
 
     @property
+    def is_flat(self) -> bool:
+        """Whether each entry says itself where it is installed; a uv.lock is walked instead."""
+        return self.format != "uv.lock"
+
+    @property
     def roots(self) -> tuple[LockedPackage, ...]:
         """The packages that the lock was made for: the root project and the members."""
         members = frozenset(self.members)
