@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from envtrack.errors import LockfileProblem
-from envtrack.lockfiles.text import clean_text
+from envtrack.lockfiles.text import clean_text, line_of
+from envtrack.model.lock import LockedPackage
 
 T = TypeVar("T")
 
+_HEADER = re.compile(r"^[ \t]*\[\[[ \t]*(?:packages?|distribution)[ \t]*\]\]", re.MULTILINE)
 _AT_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
 _TYPE_NAMES = {
     str: "a string",
@@ -47,6 +49,46 @@ def _not_toml(text: str, path: str, error: tomllib.TOMLDecodeError) -> LockfileP
     line = int(place[1]) if place else text.rstrip("\n").count("\n") + 1
     reason = _AT_LINE.sub("", message).replace(" (at end of document)", " at the end of the file")
     return LockfileProblem(path, line, f"not TOML: {reason[:1].lower()}{reason[1:]}")
+
+
+def read_packages(
+    tables: Sequence[Mapping[str, Any]],
+    text: str,
+    path: str,
+    read: Callable[[Mapping[str, Any], int], LockedPackage],
+) -> Iterator[LockedPackage]:
+    """Each `[[package]]` table as `read` reads it, given its line (0: not known).
+
+    Raises:
+        LockfileProblem: `read` raised an `OddValueError`; says the package and its line.
+    """
+    for table, line in zip(tables, _header_lines(text, len(tables)), strict=True):
+        try:
+            yield read(table, line)
+        except OddValueError as error:
+            name = table.get("name")
+            who = f"package `{name}`" if isinstance(name, str) and name else "a package"
+            raise LockfileProblem(path, line or None, f"{who}: {error}") from error
+
+
+def _header_lines(text: str, count: int) -> list[int]:
+    """The line of each package's header; zeros if the text does not show as many as were read."""
+    lines = []
+    line, position = 1, 0
+    for header in _HEADER.finditer(text):
+        line += text.count("\n", position, header.start())
+        position = header.start()
+        lines.append(line)
+    return lines if len(lines) == count else [0] * count
+
+
+def find_key_line(text: str, message: str) -> int | None:
+    """The line of the key that a message about the head of the file quotes first."""
+    quoted = re.search(r"`([\w-]+)`", message)
+    if quoted is None:
+        return None
+    found = re.search(rf"^[ \t]*\[?{re.escape(quoted[1])}\b", text, re.MULTILINE)
+    return None if found is None else line_of(text, found.start())
 
 
 def take(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from envtrack.errors import LockfileProblem
 from envtrack.lockfiles.tables import (
     OddValueError,
+    find_key_line,
     load_toml,
+    read_packages,
     take,
     take_tables,
     take_text,
@@ -24,11 +26,10 @@ from envtrack.lockfiles.uv_package import (
     read_package,
     read_requirements,
 )
-from envtrack.model.lock import Lock, LockedPackage
+from envtrack.model.lock import Lock
 
 SCHEMA = 1
 
-_HEADER = re.compile(r"^[ \t]*\[\[[ \t]*(?:package|distribution)[ \t]*\]\]", re.MULTILINE)
 _TOP_KEYS = frozenset(
     [
         "version",
@@ -80,27 +81,15 @@ def parse(text: str, *, path: str, include: Include | None = None) -> Lock:  # n
     except OddValueError as error:
         reason = str(error)
         hint = "upgrade envtrack" if "newer" in reason else ""
-        raise LockfileProblem(path, _line_of_key(text, reason), reason, hint=hint) from error
+        raise LockfileProblem(path, find_key_line(text, reason), reason, hint=hint) from error
     return Lock(
         format="uv.lock",
         path=path,
         schema=schema,
-        packages=tuple(_read_packages(tables, text, path, strange)),
+        packages=tuple(read_packages(tables, text, path, partial(read_package, strange=strange))),
         unknown_keys=tuple(sorted(strange)),
         **head,
     )
-
-
-def _read_packages(
-    tables: Sequence[Mapping[str, Any]], text: str, path: str, strange: set[str]
-) -> Iterator[LockedPackage]:
-    for table, line in zip(tables, _header_lines(text, len(tables)), strict=True):
-        try:
-            yield read_package(table, line, strange)
-        except OddValueError as error:
-            name = table.get("name")
-            who = f"package `{name}`" if isinstance(name, str) and name else "a package"
-            raise LockfileProblem(path, line or None, f"{who}: {error}") from error
 
 
 def _read_schema(document: Mapping[str, Any]) -> int:
@@ -170,23 +159,3 @@ def _render_metadata(table: Mapping[str, Any]) -> str:
     version = take(table, "version", str, "")
     needs = ", ".join(read_requirements(table, "requires-dist"))
     return take_text(table, "name") + (f"=={version}" if version else "") + f": {needs}"
-
-
-def _header_lines(text: str, count: int) -> list[int]:
-    """The line of each package's header; zeros if the text does not show as many as were read."""
-    lines = []
-    line, position = 1, 0
-    for header in _HEADER.finditer(text):
-        line += text.count("\n", position, header.start())
-        position = header.start()
-        lines.append(line)
-    return lines if len(lines) == count else [0] * count
-
-
-def _line_of_key(text: str, message: str) -> int | None:
-    """The line of the key that a message about the head of the file quotes first."""
-    quoted = re.search(r"`([\w-]+)`", message)
-    if quoted is None:
-        return None
-    found = re.search(rf"^[ \t]*\[?{re.escape(quoted[1])}\b", text, re.MULTILINE)
-    return None if found is None else text.count("\n", 0, found.start(0)) + 1

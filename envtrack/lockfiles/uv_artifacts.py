@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote
 
+from envtrack.lockfiles.artifacts import find_filename
 from envtrack.lockfiles.tables import OddValueError, take, take_tables
 from envtrack.model.lock import Artifact, Source
 
@@ -45,7 +45,7 @@ def _read(
         return None
     size = row.get("size")
     return Artifact(
-        filename=_filename(location),
+        filename=find_filename(location),
         location=location,
         hash=digest,
         size=size if isinstance(size, int) else None,
@@ -60,8 +60,3 @@ def _read_location(row: Mapping[str, Any], otherwise: str) -> str:
     if not otherwise:
         raise OddValueError("no `url`, `path` or `filename`")
     return otherwise
-
-
-def _filename(location: str) -> str:
-    path = location.partition("#")[0].partition("?")[0]
-    return unquote(path.rstrip("/").rpartition("/")[2])

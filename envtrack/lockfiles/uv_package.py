@@ -33,7 +33,7 @@ _METADATA_KEYS = frozenset(["requires-dist", "provides-extras", "provides-extra"
 _EDGE_KEYS = frozenset(["name", "version", "source", "extra", "marker"])
 
 
-def read_package(table: Mapping[str, Any], line: int, strange: set[str]) -> LockedPackage:
+def read_package(table: Mapping[str, Any], line: int, *, strange: set[str]) -> LockedPackage:
     """One package; keys it does not know are added to `strange`.
 
     Raises:

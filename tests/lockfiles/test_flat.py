@@ -28,7 +28,11 @@ def lock(*packages: LockedPackage) -> Lock:
     return Lock(format="poetry.lock", path="poetry.lock", schema=2, packages=packages)
 
 
-def names(of: Lock, environment: dict[str, str] | None = None, **selection: Any) -> list[str]:
+def names(
+    of: Lock,
+    environment: dict[str, str] | None = None,
+    **selection: Any,  # noqa: ANN401 - as Selection takes them
+) -> list[str]:
     chosen = Selection(**selection)
     return [p.name for p in select(of, chosen, LINUX if environment is None else environment)]
 
