@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from envtrack.cli.hooks import hooks_app
+from envtrack.cli.commands import find_command
+from envtrack.cli.quick import read_quickly
 from envtrack.errors import UsageProblem
 from tests.record.hooked import SOURCE, Hooked
 from tests.support.repo import RepoBuilder
@@ -15,8 +16,13 @@ from tests.support.repo import RepoBuilder
 
 def call(*arguments: str) -> int:
     """The exit code; problems come out as they are raised."""
+    found = find_command(("hooks", *arguments))
+    assert found is not None
+    function = found[0].load()
+    values = read_quickly(function, found[1])
+    assert values is not None
     try:
-        hooks_app(args=list(arguments), prog_name="envtrack hooks")
+        function(**values)
     except SystemExit as ending:
         return int(ending.code or 0)
     return 0

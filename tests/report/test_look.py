@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from envtrack.report.look import Line, Look, Row, render_blocks, wrap
+from envtrack.report.look import Block, Line, Look, Row, render_blocks, wrap
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_nothing_but_blanks_is_lost(text: str, width: int) -> None:
 
 
 def test_rows_share_columns_and_long_values_go_on_below() -> None:
-    blocks = [
+    blocks: list[Block] = [
         Line("title", "bold"),
         Row((("name", ""), ("1", ""))),
         Line(""),
