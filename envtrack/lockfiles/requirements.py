@@ -252,7 +252,7 @@ def _read_repository(vcs: re.Match[str], place: str) -> LockedPackage | None:
 def _read_archive(address: str, place: str, line: LogicalLine) -> LockedPackage:
     fragment = dict(_FRAGMENT.findall(place))
     told = (f"{kind}:{fragment[kind]}" for kind in ("sha256", "sha512", "md5") if kind in fragment)
-    name, version = _split_archive(address)
+    name, version = split_archive(address)
     is_path = "://" not in address or address.startswith("file:")
     return LockedPackage(
         name=normalise(name),
@@ -293,7 +293,7 @@ def _cut_marker(value: str) -> tuple[str, str]:
     return value[: found.start()].strip(), value[found.end() :].strip()
 
 
-def _split_archive(address: str) -> tuple[str, str | None]:
+def split_archive(address: str) -> tuple[str, str | None]:
     """Name and version as an archive's file name says them."""
     filename = find_filename(address)
     stem = next(
