@@ -62,11 +62,7 @@ def read_rows(document: Mapping[str, Any], text: str, path: str, *, name: str, n
     except OddValueError as error:
         raise LockfileProblem(path, None, str(error)) from error
     start = max(text.find("\npackage:"), 0)
-    lines = (
-        [text.count("\n", 0, found.start()) + 1 for found in _ROW.finditer(text, start)]
-        if (len(rows) < 200)
-        else _line_numbers(text, start)
-    )
+    lines = _line_numbers(text, start)
     lines = lines if len(lines) == len(rows) else [0] * len(rows)
     packages: dict[tuple[str, ...], LockedPackage] = {}
     for row, line in zip(rows, lines, strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from envtrack.errors import LockfileProblem
@@ -104,8 +105,6 @@ def _read_spec(spec: str, channels: tuple[str, ...], *, is_export: bool) -> Lock
 
 
 def _with_lines(packages: list[LockedPackage], text: str) -> Iterator[LockedPackage]:
-    from dataclasses import replace
-
     lines = text.splitlines()
     for package in packages:
         sign = package.version or ""

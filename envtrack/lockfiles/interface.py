@@ -93,7 +93,7 @@ FORMATS: Final[tuple[LockFormat, ...]] = (
     _format(
         "conda-lock.yml",
         "conda_lock",
-        r"(.+[.-])?conda-lock\.ya?ml",
+        r"(.+[.-])?conda-lock([.-].+)?\.ya?ml",
         r"\A(?=[\s\S]*^metadata:)(?=[\s\S]*^package:)[\s\S]*^version: 1\b",
     ),
     _format(

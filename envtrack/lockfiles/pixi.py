@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -19,14 +19,21 @@ from envtrack.lockfiles.text import Include, line_of
 from envtrack.lockfiles.uv_package import normalise
 from envtrack.lockfiles.versions import read_schema
 from envtrack.lockfiles.yaml_text import load_yaml
-from envtrack.model.lock import Dependency, Knowledge, Lock, LockedPackage, Source, SourceKind
+from envtrack.model.lock import (
+    Artifact,
+    Dependency,
+    Knowledge,
+    Lock,
+    LockedPackage,
+    Source,
+    SourceKind,
+)
 
 NEWEST: Final = 7
 
 # Up to here pixi wrote the rows of conda-lock.
 _LIKE_CONDA_LOCK: Final = 3
 _ECOSYSTEMS: Final = ("conda", "pypi")
-_SIZE_KEY: Final = "size"
 
 
 def parse(text: str, *, path: str, include: Include | None = None) -> Lock:  # noqa: ARG001 - as all formats
@@ -86,12 +93,6 @@ def _identify(row: Mapping[str, Any]) -> str:
     raise OddValueError("a row of `packages` has no address")
 
 
-@dataclass(slots=True)
-class _Uses:
-    platforms: dict[str, None] = field(default_factory=dict)
-    environments: dict[str, None] = field(default_factory=dict)
-
-
 def _read_environments(
     document: Mapping[str, Any],
     rows: Mapping[str, Mapping[str, Any]],
@@ -145,7 +146,7 @@ def _read_pypi(address: str, row: Mapping[str, Any], digest: str) -> LockedPacka
     told_name, told_version = split_archive(address)
     name = take(row, "name", str, "") or told_name
     version = take(row, "version", str, "") or told_version
-    artifacts = ()
+    artifacts: tuple[Artifact, ...] = ()
     if address.startswith("git+"):
         location, _, commit = address.removeprefix("git+").partition("#")
         source = Source(kind=SourceKind.GIT, location=location.partition("?")[0], commit=commit)

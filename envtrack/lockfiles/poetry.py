@@ -113,19 +113,27 @@ def _read_files(metadata: Mapping[str, Any]) -> dict[str, tuple[Artifact, ...]]:
     return found
 
 
+def _choose_files(files: tuple[Artifact, ...], version: str) -> tuple[Artifact, ...]:
+    """Of a list that several versions of a package share, those of one."""
+    marks = f"-{version}-", f"-{version}."
+    own = tuple(one for one in files if any(mark in one.filename for mark in marks))
+    return own or files
+
+
 def _read_package(
     table: Mapping[str, Any], line: int, *, files: Mapping[str, tuple[Artifact, ...]]
 ) -> LockedPackage:
     name = normalise(take_text(table, "name"))
     inline = read_file_rows(take(table, "files", list, []))
     groups = take_texts(table, "groups") or take_texts(table, "category")
+    version = take_text(table, "version")
     return LockedPackage(
         name=name,
-        version=take_text(table, "version"),
+        version=version,
         source=_read_source(table),
         resolution_markers=_read_markers(table),
         dependencies=tuple(_read_edges(take(table, "dependencies", dict, {}))),
-        artifacts=sort_artifacts(inline or files.get(name, ())),
+        artifacts=sort_artifacts(inline or _choose_files(files.get(name, ()), version)),
         belongs_to=groups,
         line=line,
     )

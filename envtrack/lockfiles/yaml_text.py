@@ -66,8 +66,7 @@ def _refuse_aliases(text: str, path: str, loader: Any) -> None:  # noqa: ANN401 
     for event in yaml.parse(text, loader):
         count += isinstance(event, yaml.AliasEvent)
         if count > _MOST_ALIASES:
-            line = event.start_mark.line + 1
-            raise LockfileProblem(path, line, f"more than {_MOST_ALIASES} aliases")
+            raise LockfileProblem(path, None, f"more than {_MOST_ALIASES} aliases")
 
 
 def _find_odd(text: str) -> int | None:
