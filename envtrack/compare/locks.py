@@ -15,12 +15,12 @@ from envtrack.compare.package_change import (
     shown_version,
     tell_fork,
 )
-from envtrack.compare.pairing import Pair, pair_packages
+from envtrack.compare.pairing import Pair, find_place, pair_packages
 from envtrack.compare.selectors import find_asks, find_forks, tell_difference
 from envtrack.lockfiles.select import explain_selection
 from envtrack.model.comparison import Change, ChangeKind, Origin, sort_changes
 from envtrack.model.layer import Layer
-from envtrack.model.lock import Lock, LockedPackage, Selection
+from envtrack.model.lock import Knowledge, Lock, LockedPackage, Selection
 
 _OF_VERSION = frozenset(
     {ChangeKind.UPGRADED, ChangeKind.DOWNGRADED, ChangeKind.VARIANT, ChangeKind.CHANGED}
@@ -71,20 +71,50 @@ def _reach(
 
 def _compare_whole(before: Lock | None, after: Lock | None) -> dict[str, list[Change]]:
     old, new = (() if lock is None else lock.packages for lock in (before, after))
-    pairs = pair_packages(old, new)
-    changes = _compare_packages(pairs)
-    if before is not None and after is not None:
-        changes |= _compare_selectors(before, after, pairs, frozenset(changes))
-    return changes
+    if before is None or after is None or before.format == after.format:
+        pairs = pair_packages(old, new)
+        changes = _compare_packages(pairs)
+        if before is not None and after is not None:
+            changes |= _compare_selectors(before, after, pairs, frozenset(changes))
+        return changes
+    # Another format says other things of the same packages: only versions can be compared, and
+    # the project itself is in some formats and not in others.
+    own = {package.name for lock in (before, after) for package in lock.roots}
+    return _compare_packages(
+        pair_packages(
+            (package for package in old if package.name not in own),
+            (package for package in new if package.name not in own),
+        )
+    )
 
 
 def _compare_packages(pairs: Mapping[str, list[Pair]]) -> dict[str, list[Change]]:
     changes: dict[str, list[Change]] = {}
     for name, rows in pairs.items():
-        found = [change for pair in rows if (change := compare_pair(pair, rows)) is not None]
-        if found:
+        if found := _compare_rows(rows):
             changes[name] = found
     return changes
+
+
+def _compare_rows(rows: list[Pair]) -> list[Change]:
+    """The changes of one name; what is the same on several platforms is one change."""
+    by_place: dict[tuple[str, ...], list[Pair]] = {}
+    for before, after in rows:
+        there = after or before
+        place = () if there is None else find_place(there)
+        by_place.setdefault(place, []).append((before, after))
+    places: dict[Change, list[str]] = {}
+    for place, some in by_place.items():
+        for pair in some:
+            change = compare_pair(pair, some)
+            if change is not None:
+                places.setdefault(change, []).append(", ".join(place[1:]) or place[0])
+    return [
+        change
+        if len(where) == len(by_place)
+        else replace(change, detail=join_details(change.detail, f"for {', '.join(where)}"))
+        for change, where in places.items()
+    ]
 
 
 def compare_requires_python(before: Lock, after: Lock) -> Change | None:
@@ -160,6 +190,7 @@ def _compare_selectors(
     """Packages that stayed, but of which the locks say otherwise when to install them."""
     projects = {package.name for package in (*before.roots, *after.roots)}
     steady = (set(pairs) - moved) | projects
+    known = before.knows & after.knows
     old_asks, new_asks = find_asks(before, steady), find_asks(after, steady)
     old_forks, new_forks = find_forks(before), find_forks(after)
     found: dict[str, list[Change]] = {}
@@ -173,10 +204,18 @@ def _compare_selectors(
             told = [
                 (old, new, join_details("fork", f"{tell_fork(old)} → {tell_fork(new)}"))
                 for old, new in stayed
-                if old_forks[id(old)] != new_forks[id(new)]
+                if Knowledge.MARKERS in known and old_forks[id(old)] != new_forks[id(new)]
+            ] or [
+                (old, new, f"{_say_groups(old)} → {_say_groups(new)}")
+                for old, new in stayed[:1]
+                if Knowledge.GROUPS in known and set(old.belongs_to) != set(new.belongs_to)
             ]
         if told:
             found[name] = [
                 change_between(old, new, ChangeKind.SELECTOR, detail) for old, new, detail in told
             ]
     return found
+
+
+def _say_groups(package: LockedPackage) -> str:
+    return f"in {', '.join(sorted(package.belongs_to))}" if package.belongs_to else "in no group"

@@ -100,9 +100,17 @@ def _is_other_source(before: LockedPackage, after: LockedPackage) -> bool:
     old, new = before.source, after.source
     if old.key == new.key:
         return False
+    if _is_index_unknown(old, new):
+        return False
     both_urls = old.kind is new.kind is SourceKind.URL
     # The same file from another host is no other source.
     return not (both_urls and _hashes(before) and _hashes(before) == _hashes(after))
+
+
+def _is_index_unknown(before: Source, after: Source) -> bool:
+    """Whether one of two indexes is not said, as in most formats: nothing is known to have moved."""
+    is_index = before.kind is after.kind is SourceKind.REGISTRY
+    return is_index and not (before.location and after.location)
 
 
 def _hashes(package: LockedPackage) -> frozenset[str]:
@@ -123,7 +131,8 @@ def _source_word(before: LockedPackage, after: LockedPackage) -> str:
 
 def _tell_source_move(before: Source, after: Source) -> str:
     """Where the source moved along with the version, except that a URL always does."""
-    if before.key == after.key or before.kind is after.kind is SourceKind.URL:
+    is_url = before.kind is after.kind is SourceKind.URL
+    if before.key == after.key or is_url or _is_index_unknown(before, after):
         return ""
     return f"{_tell_source(before)} → {_tell_source(after)}"
 
@@ -144,6 +153,11 @@ def _find_rebuilt(before: LockedPackage, after: LockedPackage) -> str:
     Files that only one lock knows don't count, unless the two have none in common: indexes add
     wheels to a release for years.
     """
+    if before.build or after.build:
+        # A build of conda's in its old and its new archive format is one build.
+        return "" if before.build == after.build else f"build {before.build} → {after.build}"
+    if not any(artifact.filename for artifact in (*before.artifacts, *after.artifacts)):
+        return _compare_hashes(_hashes(before), _hashes(after))
     old = {artifact.filename: artifact for artifact in before.artifacts}
     new = {artifact.filename: artifact for artifact in after.artifacts}
     common = [name for name in old if name in new]
@@ -152,6 +166,15 @@ def _find_rebuilt(before: LockedPackage, after: LockedPackage) -> str:
     other = [name for name in common if _is_other_file(old[name], new[name])]
     more = f" and {len(other) - 1} more" if len(other) > 1 else ""
     return f"{redact_url(other[0])}{more}" if other else ""
+
+
+def _compare_hashes(before: frozenset[str], after: frozenset[str]) -> str:
+    """For formats that name no files.
+
+    A hash that is gone is a file that was replaced; one that came alone a wheel that was added.
+    """
+    gone, come = len(before - after), len(after - before)
+    return f"{gone} of {len(before)} hashes gone, {come} new" if gone and come else ""
 
 
 def _is_other_file(before: Artifact, after: Artifact) -> bool:

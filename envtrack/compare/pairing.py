@@ -10,6 +10,7 @@ from packaging.version import InvalidVersion, Version
 
 from envtrack.model.lock import LockedPackage, SourceKind
 
+_Likeness: TypeAlias = Callable[[LockedPackage], Hashable]
 Pair: TypeAlias = tuple[LockedPackage | None, LockedPackage | None]
 
 
@@ -54,7 +55,8 @@ def _pair(old: Sequence[LockedPackage], new: Sequence[LockedPackage]) -> list[Pa
     left = sorted(old, key=_order, reverse=True)
     right = sorted(new, key=_order, reverse=True)
     pairs: list[Pair] = []
-    for likeness in _LIKENESSES:
+    # What conda locks for one platform never became what it locks for another.
+    for likeness in (*map(_at_one_place, _LIKENESSES), *_LIKENESSES):
         _match(left, right, likeness, pairs)
     pairs += [(package, None) for package in left]
     pairs += [(None, package) for package in right]
@@ -64,7 +66,7 @@ def _pair(old: Sequence[LockedPackage], new: Sequence[LockedPackage]) -> list[Pa
 def _match(
     left: list[LockedPackage],
     right: list[LockedPackage],
-    likeness: Callable[[LockedPackage], Hashable],
+    likeness: _Likeness,
     pairs: list[Pair],
 ) -> None:
     """Moves those that are alike out of both lists, into `pairs`."""
@@ -75,6 +77,15 @@ def _match(
             left.remove(package)
             right.remove(other)
             pairs.append((package, other))
+
+
+def find_place(package: LockedPackage) -> tuple[str, ...]:
+    """The ecosystem and the platforms that an entry is for: one lock can hold all of them."""
+    return package.ecosystem, *package.platforms
+
+
+def _at_one_place(likeness: _Likeness) -> _Likeness:
+    return lambda package: (find_place(package), likeness(package))
 
 
 def _order(package: LockedPackage) -> tuple[tuple[int, Version | str], tuple[str, ...]]:
@@ -97,7 +108,7 @@ def _platform(package: LockedPackage) -> frozenset[str]:
     return frozenset(a.filename.rpartition("-")[2] for a in package.artifacts if a.is_wheel)
 
 
-_LIKENESSES: tuple[Callable[[LockedPackage], Hashable], ...] = (
+_LIKENESSES: tuple[_Likeness, ...] = (
     lambda package: (package.version, package.source.key, _forks(package)),
     lambda package: (package.version, package.source.key),
     lambda package: (package.version, _platform(package), _forks(package)),
