@@ -108,7 +108,7 @@ def _is_other_source(before: LockedPackage, after: LockedPackage) -> bool:
 
 
 def _is_index_unknown(before: Source, after: Source) -> bool:
-    """Whether one of two indexes is not said, as in most formats: nothing is known to have moved."""
+    """Whether one of two indexes is not said, as in most formats: then nothing is known."""
     is_index = before.kind is after.kind is SourceKind.REGISTRY
     return is_index and not (before.location and after.location)
 
