@@ -17,6 +17,7 @@ from envtrack.cli.options import (
 from envtrack.cli.output import Colour, Format, Output, Rendering, put_out, say
 from envtrack.cli.wishes import choose_selection, make_plan, newest_good
 from envtrack.config.settings import Stale
+from envtrack.errors import UsageProblem
 from envtrack.model.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def start(
     from envtrack.bisect.session import Wish
 
     context = open_context(Place(directory=directory, lockfile=lockfile, machine=None))
+    _refuse_other(context.bench.lockfile)
     selection = choose_selection(
         context, extra or (), group or (), (all_extras, all_groups, all_packages)
     )
@@ -141,6 +143,14 @@ def start(
     )
     shape = Output(format=form, path=output, colour=color, is_full=full)
     _start_session(context.repository, wish, shape, is_verbose=verbose)
+
+
+def _refuse_other(lockfile: str) -> None:
+    if not lockfile.endswith("uv.lock"):
+        raise UsageProblem(
+            f"{lockfile}: `bisect` installs each commit with `uv sync`, which needs a uv.lock",
+            hint="`envtrack diff GOOD BAD` compares lockfiles of every format",
+        )
 
 
 def _start_session(

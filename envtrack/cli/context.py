@@ -2,14 +2,14 @@
 
 import os
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
 from envtrack.config.settings import Settings, read_settings
 from envtrack.errors import UsageProblem
 from envtrack.git.repository import Repository, open_repository
+from envtrack.model.paths import LOCKFILE_NAMES, LOOSE_NAMES
 from envtrack.record.bench import Bench
-
-_NAMES = ("uv.lock",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ def choose_lockfile(repository: Repository, settings: Settings, place: Place) ->
     found = list_lockfiles(repository, settings)
     if not found:
         raise UsageProblem(
-            f"{repository.root}: no lockfile in this repository ({', '.join(_NAMES)})",
+            f"{repository.root}: no lockfile in this repository ({', '.join(LOCKFILE_NAMES)}, …)",
             hint="`uv lock` makes one; `--lockfile PATH` names one that is elsewhere",
         )
     nearest = _find_nearest(found, _from_top(repository, place.folder) or PurePosixPath())
@@ -133,14 +133,17 @@ def choose_lockfile(repository: Repository, settings: Settings, place: Place) ->
 
 
 def list_lockfiles(repository: Repository, settings: Settings) -> tuple[str, ...]:
-    """The configured lockfiles; else the tracked ones; else those that git does not know yet."""
+    """The configured lockfiles; else the tracked ones; else those that git does not know yet.
+
+    Files that may be lockfiles or mere wishes (requirements.txt) count where there is none else.
+    """
     from envtrack.git.working_tree import list_named
 
-    return (
-        settings.lockfiles
-        or list_named(repository, _NAMES)
-        or list_named(repository, _NAMES, with_untracked=True)
-    )
+    found = settings.lockfiles
+    for names in (LOCKFILE_NAMES, LOOSE_NAMES):
+        found = found or list_named(repository, names)
+        found = found or list_named(repository, names, with_untracked=True)
+    return found
 
 
 def _read_option(repository: Repository, path: Path, said: str) -> str:
@@ -163,6 +166,14 @@ def _from_top(repository: Repository, path: Path) -> PurePosixPath | None:
 def _find_nearest(found: tuple[str, ...], folder: PurePosixPath) -> str:
     for around in (folder, *folder.parents):
         beside = [path for path in found if PurePosixPath(path).parent == around]
-        if len(beside) == 1:
-            return beside[0]
+        if beside:
+            # While a project moves from one tool to another it has both.
+            return min(beside, key=_rank)
     return ""
+
+
+def _rank(path: str) -> int:
+    """The place of a lockfile's name in the order of preference."""
+    name = PurePosixPath(path).name
+    ranks = (at for at, pattern in enumerate(LOCKFILE_NAMES) if fnmatch(name, pattern))
+    return next(ranks, len(LOCKFILE_NAMES))

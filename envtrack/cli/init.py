@@ -50,7 +50,7 @@ def init(
     lockfiles = list_lockfiles(repository, Settings())
     if not lockfiles:
         raise UsageProblem(
-            f"{repository.root}: no uv.lock in this repository, so there is nothing to record yet",
+            f"{repository.root}: no lockfile in this repository, so there is nothing to record yet",
             hint="`uv lock` makes one; then `envtrack init` again",
         )
     _announce(lockfiles, hooks=hooks)

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 
 from envtrack.compare.snapshots import compare_notes, compare_snapshots, leave_out_repeats
 from envtrack.model.comparison import Comparison, sort_changes
+from envtrack.model.layer import Layer
+from envtrack.model.redact import redact_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from envtrack.model.comparison import Change
-    from envtrack.model.layer import Layer
     from envtrack.model.lock import Lock, Selection
     from envtrack.model.snapshot import Snapshot
 
 # So many installed packages that do not fit their lock are named; what follows is counted.
 _NAMED = 4
+_LAYERS = frozenset(Layer)
 # What an environment is seeded with; no lock has to know of it.
 _SEEDS = frozenset({"pip", "setuptools", "wheel"})
 
@@ -105,7 +107,8 @@ def list_misfits(record: Record) -> tuple[str, ...]:
     for name, package in sorted(snapshot.installed.items()):
         versions = locked.get(name)
         if versions is None:
-            if name not in _SEEDS:
+            # A list that is not uv's may leave out the project itself, and what else is there.
+            if name not in _SEEDS and not lock.is_flat:
                 found.append(f"{name} {package.version} (not locked)")
         elif "" not in versions and _normal(package.version) not in {_normal(v) for v in versions}:
             found.append(f"{name} {package.version} (locked: {', '.join(sorted(versions))})")
@@ -130,8 +133,21 @@ def _find_lock(record: Record) -> Lock | None:
 
 
 def _is_fact(change: Change) -> bool:
-    # Facts have dotted names; a normalised package name (PEP 503) has no dot.
-    return "." in change.name
+    # Facts are named by their layer first; a package of conda's may have a dot in its name too.
+    return change.name.partition(".")[0] in _LAYERS and "." in change.name
+
+
+def _say_unread(record: Record) -> Iterator[str]:
+    """What of a lockfile is not pinned, or was passed over."""
+    if isinstance(record.lock, Part):
+        return
+    for note in record.lock.notes:
+        yield f"{record.name}: {note}"
+    unpinned = record.lock.unpinned
+    if unpinned:
+        named = ", ".join(map(redact_url, unpinned[:_NAMED]))
+        more = f" and {len(unpinned) - _NAMED} more" if len(unpinned) > _NAMED else ""
+        yield f"{record.name}: not pinned, and not compared: {named}{more}"
 
 
 def _list_notes(before: Record, after: Record, *, by_locks: bool) -> Iterator[str]:
@@ -142,6 +158,7 @@ def _list_notes(before: Record, after: Record, *, by_locks: bool) -> Iterator[st
         if not by_locks:
             yield "packages are not compared: that needs two lockfiles or two snapshots"
     for record in (before, after):
+        yield from _say_unread(record)
         if record.lock is Part.MISSING:
             yield f"{record.name}: there is no lockfile; it is compared as empty"
         misfits = list_misfits(record)

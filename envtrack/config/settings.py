@@ -55,7 +55,7 @@ class Settings:
     """Everything that ``config.yaml`` can say.
 
     Attributes:
-        lockfiles: paths from the repository's top level; empty: every tracked ``uv.lock``.
+        lockfiles: paths from the repository's top level; empty: all that are tracked.
         machine: the name of a machine that has no other; ``ENVTRACK_MACHINE`` wins over it.
         salt: the key of machine pseudonyms; empty where `init` never wrote one.
         smoke: the smoke test.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from envtrack.model.oid import Oid
-from envtrack.model.paths import SNAPSHOTS
+from envtrack.model.paths import LOCKFILE_NAMES, SNAPSHOTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from envtrack.git.repository import Repository
 
 RECORDS = f":(top){SNAPSHOTS}"
-_DEFAULT_LOCKFILES = ":(top,glob)**/uv.lock"
 _REGULAR = ("100644", "100755")
 
 # A record is data of ours: it is stored as it is, whatever filters or line ends a repository has
@@ -69,9 +68,9 @@ class StagedPath:
 
 
 def lockfile_pathspecs(lockfiles: Sequence[str]) -> tuple[str, ...]:
-    """The pathspecs of the configured lockfiles; of every ``uv.lock`` where none is configured."""
+    """The pathspecs of the configured lockfiles; of all that are called so where none is."""
     if not lockfiles:
-        return (_DEFAULT_LOCKFILES,)
+        return tuple(f":(top,glob)**/{name}" for name in LOCKFILE_NAMES)
     return tuple(f":(top,literal){path}" for path in lockfiles)
 
 

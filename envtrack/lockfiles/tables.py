@@ -40,6 +40,11 @@ def load_toml(text: str, *, path: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _not_toml(text, path, error) from error
+    except (RecursionError, ValueError) as error:
+        # Python bounds its own work: nesting, and numbers of thousands of digits.
+        raise LockfileProblem(path, None, "not TOML that can be read: too deep or too long") from (
+            error
+        )
 
 
 def _not_toml(text: str, path: str, error: tomllib.TOMLDecodeError) -> LockfileProblem:

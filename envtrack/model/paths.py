@@ -6,6 +6,21 @@ FOLDER = ".envtrack"
 CONFIG = f"{FOLDER}/config.yaml"
 SNAPSHOTS = f"{FOLDER}/snapshots"
 
+# What lockfiles are called, as git's patterns; of several in one folder the first is meant. The
+# pre-commit hook, a shell script, has the same list.
+LOCKFILE_NAMES = (
+    "uv.lock",
+    "pylock.toml",
+    "pylock.*.toml",
+    "poetry.lock",
+    "pdm.lock",
+    "Pipfile.lock",
+    "pixi.lock",
+    "conda-lock.yml",
+)
+# These may be lockfiles, and often are no more than wishes: they count where there is none else.
+LOOSE_NAMES = ("requirements*.txt", "environment*.yml", "environment*.yaml")
+
 
 def snapshot_path(machine: str, lockfile: str) -> str:
     """The record of one machine beside one lockfile: ``.envtrack/snapshots/<machine>/<path>.json``.

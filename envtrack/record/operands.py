@@ -18,13 +18,15 @@ from envtrack.model.snapshot import LockfileRef, parse_snapshot
 from envtrack.record.revisions import find_last_record, parse_lock_bytes, read_revision
 
 if TYPE_CHECKING:
+    from envtrack.lockfiles.text import Include
+    from envtrack.model.lock import Lock
     from envtrack.model.snapshot import Snapshot
     from envtrack.record.bench import Bench
 
 NOW = "now"
 # Somebody waits for it, and no commit does: a server of eight GPUs may need seconds to wake them.
 _LIMIT_S = 12.0
-_FILE_ENDINGS = (".json", ".lock")
+_FILE_ENDINGS = (".json", ".lock", ".toml", ".txt", ".yml", ".yaml")
 
 
 def take_now(bench: Bench, *, deep: bool = False) -> Snapshot:
@@ -59,7 +61,11 @@ def read_now(bench: Bench) -> Record:
         LockfileProblem: the lockfile can't be read.
     """
     file = bench.repository.root / bench.lockfile
-    lock = parse_lock_bytes(file.read_bytes(), bench.lockfile) if file.is_file() else Part.MISSING
+    lock: Lock | Part = Part.MISSING
+    if file.is_file():
+        lock = parse_lock_bytes(
+            file.read_bytes(), bench.lockfile, include=_read_beside(file.parent)
+        )
     name = f"{NOW} ({bench.here})"
     notes = []
     if bench.find_environment() is None:
@@ -87,7 +93,20 @@ def read_file_operand(text: str, folder: Path) -> Record:
         content = path.read_bytes()
     except OSError as error:
         raise UsageProblem(f"{text}: can't be read: {error.strerror}") from error
-    return Record(name=text, lock=parse_lock_bytes(content, text))
+    return Record(
+        name=text, lock=parse_lock_bytes(content, text, include=_read_beside(path.parent))
+    )
+
+
+def _read_beside(folder: Path) -> Include:
+    def include(path: str) -> str | None:
+        # An absolute path says nothing of the project; what is not text is no list.
+        place = folder / path
+        if Path(path).is_absolute() or not place.is_file():
+            return None
+        return place.read_text("utf-8-sig", "backslashreplace")
+
+    return include
 
 
 def read_operand(text: str, bench: Bench, folder: Path) -> Record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING
 
 from envtrack.compare.records import Part, Record
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from envtrack.git.repository import Repository
+    from envtrack.lockfiles.text import Include
     from envtrack.model.lock import Lock
     from envtrack.model.snapshot import Snapshot
 
@@ -81,13 +83,25 @@ def read_lock_at(repository: Repository, commit: Oid, lockfile: str, *, name: st
         LockfileProblem: it can't be read; says at which commit.
     """
     content = repository.read_file(commit, lockfile)
-    return Part.MISSING if content is None else parse_lock_bytes(content, lockfile, name=name)
+    if content is None:
+        return Part.MISSING
+
+    def include(path: str) -> str | None:
+        inside = posixpath.normpath(posixpath.join(posixpath.dirname(lockfile), path))
+        if inside.startswith(("/", "../")):
+            return None
+        other = repository.read_file(commit, inside)
+        return None if other is None else other.decode("utf-8-sig", "backslashreplace")
+
+    return parse_lock_bytes(content, lockfile, name=name, include=include)
 
 
-def parse_lock_bytes(content: bytes, path: str, *, name: str = "") -> Lock:
+def parse_lock_bytes(
+    content: bytes, path: str, *, name: str = "", include: Include | None = None
+) -> Lock:
     """What a lockfile's content pins; messages name it as ``name:path`` if it has a name."""
     try:
-        return parse_lock(content.decode("utf-8-sig"), path=path)
+        return parse_lock(content.decode("utf-8-sig"), path=path, include=include)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise LockfileProblem(f"{name}:{path}" if name else path, line, _NO_TEXT) from error

@@ -91,7 +91,7 @@ def test_no_lockfile_is_said(empty_lab: Lab) -> None:
     empty_lab.repo.commit("nothing")
     done = empty_lab.run("diff")
     assert done.code == 2
-    assert "no lockfile in this repository (uv.lock)" in done.err
+    assert "no lockfile in this repository (uv.lock, pylock.toml, " in done.err
 
 
 def test_no_repository_is_said(tmp_path: Path, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,7 +118,18 @@ def test_any_text_is_a_lock_or_one_problem(name: str, data: st.DataObject) -> No
 
 @pytest.mark.parametrize("filename", sorted({filename for filename, _ in SAMPLES.values()}))
 @pytest.mark.parametrize(
-    "text", ["[" * 100_000, "{" * 100_000, "- " * 100_000, "a: " * 50_000, "[]", "1", "x"]
+    "text",
+    [
+        "[" * 100_000,
+        "a = " + "[" * 100_000,
+        "a = " + "9" * 5000,
+        "{" * 100_000,
+        "- " * 100_000,
+        "a: " * 50_000,
+        "[]",
+        "1",
+        "x",
+    ],
 )
 def test_what_is_no_lockfile_at_all_is_refused(filename: str, text: str) -> None:
     if len(text) == 1 and filename.endswith(".txt"):
