@@ -1,15 +1,20 @@
 """The only place where things are put together: repository, settings, lockfile, machine."""
 
+from __future__ import annotations
+
 import os
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
-from envtrack.config.settings import Settings, read_settings
 from envtrack.errors import UsageProblem
-from envtrack.git.repository import Repository, open_repository
 from envtrack.model.paths import LOCKFILE_NAMES, LOOSE_NAMES
-from envtrack.record.bench import Bench
+
+if TYPE_CHECKING:
+    from envtrack.config.settings import Settings
+    from envtrack.git.repository import Repository
+    from envtrack.record.bench import Bench
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +61,8 @@ def open_context(place: Place) -> Context:
         UsageProblem: no repository, no lockfile, or several and none is nearer than the others.
         ConfigProblem: the configuration is broken.
     """
+    from envtrack.config.settings import read_settings
+
     repository = open_here(place)
     settings = read_settings(repository.root)
     return Context(
@@ -72,6 +79,8 @@ def open_here(place: Place) -> Repository:
     Raises:
         UsageProblem: there is none, or it has no working tree.
     """
+    from envtrack.git.repository import open_repository
+
     repository = open_repository(place.folder, dict(os.environ))
     if repository.is_bare:
         raise UsageProblem(
@@ -88,6 +97,7 @@ def make_bench(repository: Repository, settings: Settings, place: Place) -> Benc
         UsageProblem: no lockfile, or several; or the machine's name can't be one.
     """
     from envtrack.collect.machine_name import check_machine_name, find_machine_name
+    from envtrack.record.bench import Bench
 
     environ = dict(os.environ)
     here = find_machine_name(environ, configured=settings.machine or None, salt=settings.salt)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
 from envtrack.compare.origins import find_origins
 from envtrack.compare.package_change import (
     change_between,
@@ -17,7 +15,6 @@ from envtrack.compare.package_change import (
 )
 from envtrack.compare.pairing import Pair, find_place, pair_packages
 from envtrack.compare.selectors import find_asks, find_forks, tell_difference
-from envtrack.lockfiles.select import explain_selection
 from envtrack.model.comparison import Change, ChangeKind, Origin, sort_changes
 from envtrack.model.layer import Layer
 from envtrack.model.lock import Knowledge, Lock, LockedPackage, Selection
@@ -65,6 +62,8 @@ def compare_locks(
 def _reach(
     lock: Lock, selection: Selection, environment: Mapping[str, str]
 ) -> tuple[LockedPackage, ...]:
+    from envtrack.lockfiles.select import explain_selection
+
     # Projects that are not installed are compared too: their own version is news.
     return explain_selection(lock, selection, environment).reached
 
@@ -133,6 +132,8 @@ def compare_requires_python(before: Lock, after: Lock) -> Change | None:
 
 
 def _specifiers(text: str) -> frozenset[object]:
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
     try:
         return frozenset(SpecifierSet(text))
     except InvalidSpecifier:

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from packaging.utils import canonicalize_name
-
 from envtrack.model.comparison import Origin
 from envtrack.model.lock import Dependency, Lock, LockedPackage
+from envtrack.model.names import normalise
 
 _NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 
@@ -103,7 +102,7 @@ def _limits(lock: Lock | None) -> dict[str, frozenset[str]]:
 def _named(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     for text in texts:
         if found := _NAME.match(text):
-            yield canonicalize_name(found[1]), text
+            yield normalise(found[1]), text
 
 
 def _reach_unmoved(

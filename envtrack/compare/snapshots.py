@@ -16,7 +16,7 @@ from envtrack.model.fact import Absent, FactState, Known, Unknown
 from envtrack.model.layer import Layer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from envtrack.model.snapshot import Snapshot
 
@@ -192,16 +192,20 @@ def leave_out_repeats(changes: Iterable[Change]) -> tuple[Change, ...]:
     package replaced another: then it joins what stands in two lines.
     """
     listed = tuple(changes)
-    packages = [one for one in listed if "." not in one.name]
-    return tuple(one for one in listed if not any(_is_repeat(one, two) for two in packages))
+    told = {
+        (word, one.before, one.after)
+        for one in listed
+        if one.name.startswith(("nvidia-", "cuda-"))
+        for word in one.name.split("-")
+    }
+    return tuple(one for one in listed if not _is_repeat(one, told))
 
 
-def _is_repeat(fact: Change, package: Change) -> bool:
+def _is_repeat(fact: Change, told: Collection[tuple[str, str | None, str | None]]) -> bool:
     component = _find_component(fact.name)
-    if component is None or (fact.before, fact.after) != (package.before, package.after):
+    if component is None:
         return False
-    words = package.name.split("-")
-    return words[0] in {"nvidia", "cuda"} and _PACKAGE_WORDS.get(component, component) in words
+    return (_PACKAGE_WORDS.get(component, component), fact.before, fact.after) in told
 
 
 def _describe(state: FactState) -> str | None:

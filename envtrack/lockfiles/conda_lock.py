@@ -12,10 +12,10 @@ from envtrack.lockfiles.artifacts import make_artifact, pick_hash
 from envtrack.lockfiles.conda_names import split_conda_filename, split_conda_url
 from envtrack.lockfiles.tables import OddValueError, take, take_tables, take_text, take_texts
 from envtrack.lockfiles.text import Include
-from envtrack.lockfiles.uv_package import normalise
 from envtrack.lockfiles.versions import read_schema
 from envtrack.lockfiles.yaml_text import load_yaml
 from envtrack.model.lock import Dependency, Knowledge, Lock, LockedPackage, Source, SourceKind
+from envtrack.model.names import normalise
 
 NEWEST = 1
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from packaging.utils import canonicalize_name
-
 from envtrack.lockfiles.markers import MarkerWorld
 from envtrack.model.lock import Lock, LockedPackage, Selection
+from envtrack.model.names import normalise
 
 MAIN: Final = "main"
 
@@ -51,7 +50,7 @@ class FlatSelection:
 
     def __init__(self, lock: Lock, selection: Selection, environment: Mapping[str, str]) -> None:
         self._lock = lock
-        self._unwanted = {canonicalize_name(name) for name in selection.without_groups}
+        self._unwanted = {normalise(name) for name in selection.without_groups}
         self._groups = _wanted(
             (*selection.default_groups, *selection.groups), everything=selection.all_groups
         )
@@ -59,7 +58,7 @@ class FlatSelection:
         self._world = MarkerWorld(environment, self._extras, self._groups)
         place = environment.get("sys_platform", ""), environment.get("platform_machine", "")
         self._subdir = _SUBDIRS.get(place)
-        self._asked = tuple(canonicalize_name(name) for name in selection.groups)
+        self._asked = tuple(normalise(name) for name in selection.groups)
 
     def packages(self) -> tuple[LockedPackage, ...]:
         """The entries that are installed, in file order."""
@@ -72,9 +71,7 @@ class FlatSelection:
             yield f"a marker can't be decided and counts as holding: {text}"
         there = {name for package in self._lock.packages for name in package.belongs_to}
         if there:
-            for name in sorted(
-                {*self._asked, *self._unwanted} - set(map(canonicalize_name, there))
-            ):
+            for name in sorted({*self._asked, *self._unwanted} - set(map(normalise, there))):
                 yield f"no group {name} in the lock"
 
     def _takes(self, package: LockedPackage) -> bool:
@@ -92,9 +89,9 @@ class FlatSelection:
         return known or bool({self._subdir, _ANY_PLATFORM} & set(package.platforms))
 
     def _wants(self, group: str) -> bool:
-        name = canonicalize_name(group)
+        name = normalise(group)
         return name not in self._unwanted and (group == MAIN or name in self._groups)
 
 
 def _wanted(names: tuple[str, ...], *, everything: bool) -> Collection[str]:
-    return _Everything() if everything else {canonicalize_name(name) for name in names}
+    return _Everything() if everything else {normalise(name) for name in names}

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
-
 _TOKEN = re.compile(
     r"""\s*(?:
         (?P<mark>[()])
@@ -208,6 +206,14 @@ class MarkerWorld:
         for side in (node.left, node.right):
             if side[0] not in {"'", '"'} and side not in self._environment:
                 return None
+        # Imported where it is needed: a comparison of whole locks asks no marker.
+        from packaging.markers import (
+            InvalidMarker,
+            Marker,
+            UndefinedComparison,
+            UndefinedEnvironmentName,
+        )
+
         try:
             return Marker(str(node)).evaluate(self._environment)
         except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName, ValueError):

@@ -12,8 +12,8 @@ from envtrack.lockfiles.flat import MAIN
 from envtrack.lockfiles.json_text import load_json
 from envtrack.lockfiles.tables import OddValueError, take, take_tables, take_texts
 from envtrack.lockfiles.text import Include, line_of
-from envtrack.lockfiles.uv_package import normalise
 from envtrack.model.lock import Knowledge, Lock, LockedPackage, Source, SourceKind
+from envtrack.model.names import normalise
 
 NEWEST = 6
 

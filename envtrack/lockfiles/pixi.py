@@ -16,7 +16,6 @@ from envtrack.lockfiles.flat import MAIN
 from envtrack.lockfiles.requirements import split_archive
 from envtrack.lockfiles.tables import OddValueError, take, take_tables, take_texts
 from envtrack.lockfiles.text import Include, line_of
-from envtrack.lockfiles.uv_package import normalise
 from envtrack.lockfiles.versions import read_schema
 from envtrack.lockfiles.yaml_text import load_yaml
 from envtrack.model.lock import (
@@ -28,6 +27,7 @@ from envtrack.model.lock import (
     Source,
     SourceKind,
 )
+from envtrack.model.names import normalise
 
 NEWEST: Final = 7
 

@@ -20,7 +20,6 @@ from envtrack.lockfiles.tables import (
     take_texts,
 )
 from envtrack.lockfiles.text import Include
-from envtrack.lockfiles.uv_package import normalise
 from envtrack.lockfiles.versions import read_schema
 from envtrack.model.lock import (
     Artifact,
@@ -31,6 +30,7 @@ from envtrack.model.lock import (
     Source,
     SourceKind,
 )
+from envtrack.model.names import normalise
 
 NEWEST = 2
 

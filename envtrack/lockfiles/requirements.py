@@ -14,8 +14,8 @@ from envtrack.errors import LockfileProblem
 from envtrack.lockfiles.artifacts import find_filename, make_artifact
 from envtrack.lockfiles.requirement_text import LogicalLine, split_lines
 from envtrack.lockfiles.text import Include, clean_text
-from envtrack.lockfiles.uv_package import normalise
 from envtrack.model.lock import Dependency, Knowledge, Lock, LockedPackage, Source, SourceKind
+from envtrack.model.names import normalise
 
 _DEEPEST = 20
 _WORD = re.compile(r"(--?[A-Za-z][\w-]*)(?:\s*=\s*|\s+|$)(.*)", re.DOTALL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -118,7 +118,7 @@ def _identify(package: LockedPackage, tags: frozenset[str] | None) -> list[str]:
     return [*record, f"{package.ecosystem} {package.build}"] if package.build else record
 
 
-def _installable(artifacts: tuple[Artifact, ...], tags: frozenset[str]) -> tuple[Artifact, ...]:
+def _installable(artifacts: Sequence[Artifact], tags: frozenset[str]) -> Sequence[Artifact]:
     fitting = tuple(a for a in artifacts if a.is_wheel and _fits(a.filename, tags))
     return fitting or tuple(artifact for artifact in artifacts if not artifact.is_wheel)
 

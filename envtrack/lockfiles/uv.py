@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,15 +18,16 @@ from envtrack.lockfiles.tables import (
     take_texts,
     type_name,
 )
-from envtrack.lockfiles.text import Include
+from envtrack.lockfiles.text import Include, clean_text
+from envtrack.lockfiles.uv_chunks import ChunkReader
 from envtrack.lockfiles.uv_package import (
-    normalise,
     note_strange,
     read_groups,
     read_package,
     read_requirements,
 )
-from envtrack.model.lock import Lock
+from envtrack.model.lock import Lock, LockedPackage
+from envtrack.model.names import normalise
 
 SCHEMA = 1
 
@@ -60,18 +61,39 @@ _MANIFEST_KEYS = frozenset(
 )
 
 
-def parse(text: str, *, path: str, include: Include | None = None) -> Lock:  # noqa: ARG001 - as all formats
+def parse(
+    text: str,
+    *,
+    path: str,
+    include: Include | None = None,  # noqa: ARG001 - as all formats
+    reader: ChunkReader | None = None,
+) -> Lock:
     """What a uv.lock pins; keys it does not know are named in `Lock.unknown_keys`.
 
     Args:
         text: the file's content.
         path: how messages name the file.
         include: not used: the format names no other file.
+        reader: knows the packages of other states of the file; without it all are read.
 
     Raises:
         LockfileProblem: empty, an unresolved merge, not TOML, of a newer schema, or something in it
             is missing or of a wrong type.
     """
+    text = clean_text(text, path=path)
+    cut = reader.read(text) if reader is not None else ChunkReader().read(text)
+    if cut is not None:
+        document, packages, strange = cut
+        try:
+            schema = _read_schema(document)
+            return _build(path, schema, _read_head(document, strange), packages, strange)
+        except OddValueError:
+            pass  # told below, with its line
+    return _parse_whole(text, path)
+
+
+def _parse_whole(text: str, path: str) -> Lock:
+    """The lock by way of the whole document: slower, and it knows the line of every fault."""
     document = load_toml(text, path=path)
     strange: set[str] = set()
     try:
@@ -82,11 +104,22 @@ def parse(text: str, *, path: str, include: Include | None = None) -> Lock:  # n
         reason = str(error)
         hint = "upgrade envtrack" if "newer" in reason else ""
         raise LockfileProblem(path, find_key_line(text, reason), reason, hint=hint) from error
+    packages = read_packages(tables, text, path, partial(read_package, strange=strange))
+    return _build(path, schema, head, tuple(packages), strange)
+
+
+def _build(
+    path: str,
+    schema: int,
+    head: dict[str, Any],
+    packages: Sequence[LockedPackage],
+    strange: set[str],
+) -> Lock:
     return Lock(
         format="uv.lock",
         path=path,
         schema=schema,
-        packages=tuple(read_packages(tables, text, path, partial(read_package, strange=strange))),
+        packages=tuple(packages),
         unknown_keys=tuple(sorted(strange)),
         **head,
     )

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from packaging.utils import canonicalize_name
-
 from envtrack.lockfiles.tables import OddValueError, take, take_tables, take_text, take_texts
 from envtrack.lockfiles.uv_artifacts import parse_artifacts
 from envtrack.lockfiles.uv_source import parse_source, render_requirement
 from envtrack.model.lock import Dependency, LockedPackage
+from envtrack.model.names import normalise
 
 _PACKAGE_KEYS = frozenset(
     [
@@ -48,7 +47,7 @@ def read_package(table: Mapping[str, Any], line: int, *, strange: set[str]) -> L
         version=take(table, "version", str, "") or None,
         source=source,
         resolution_markers=take_texts(table, "resolution-markers", alias="environment-markers"),
-        dependencies=_read_edges(table, "dependencies", strange),
+        dependencies=read_edges(table, "dependencies", strange),
         optional_dependencies=_read_edge_groups(table, "optional-dependencies", None, strange),
         groups=_read_edge_groups(table, "dev-dependencies", "dependency-groups", strange),
         artifacts=parse_artifacts(table, source, strange),
@@ -67,10 +66,15 @@ def _read_edge_groups(
     table: Mapping[str, Any], key: str, alias: str | None, strange: set[str]
 ) -> dict[str, tuple[Dependency, ...]]:
     groups: dict[str, Any] = take(table, key, dict, {}, alias=alias)
-    return {normalise(name): _read_edges(groups, name, strange) for name in groups}
+    return {normalise(name): read_edges(groups, name, strange) for name in groups}
 
 
-def _read_edges(table: Mapping[str, Any], key: str, strange: set[str]) -> tuple[Dependency, ...]:
+def read_edges(table: Mapping[str, Any], key: str, strange: set[str]) -> tuple[Dependency, ...]:
+    """The edges of the array at `key`; keys that are not known are added to `strange`.
+
+    Raises:
+        OddValueError: one has no name, or something is of a wrong type.
+    """
     return tuple(_read_edge(row, strange) for row in take_tables(table, key))
 
 
@@ -79,7 +83,7 @@ def _read_edge(row: Mapping[str, Any], strange: set[str]) -> Dependency:
     if not isinstance(name, str) or not name:
         raise OddValueError("a dependency has no `name`")
     if len(row) == 1:
-        return _plain_edge(name)
+        return plain_edge(name)
     note_strange(row, _EDGE_KEYS, "package.dependencies.", strange)
     source = row.get("source")
     return Dependency(
@@ -92,15 +96,9 @@ def _read_edge(row: Mapping[str, Any], strange: set[str]) -> Dependency:
 
 
 @lru_cache(maxsize=20_000)
-def _plain_edge(name: str) -> Dependency:
-    """Most edges say a name only: one value serves them all."""
+def plain_edge(name: str) -> Dependency:
+    """An edge that says a name only. Most edges say a name only: one value serves them all."""
     return Dependency(name=normalise(name))
-
-
-@lru_cache(maxsize=20_000)
-def normalise(name: str) -> str:
-    """The name in its normal form (PEP 503)."""
-    return canonicalize_name(name)
 
 
 def note_strange(

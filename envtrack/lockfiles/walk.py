@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
 
 from envtrack.lockfiles.markers import MarkerWorld
 from envtrack.model.lock import Dependency, Lock, LockedPackage, Selection
+from envtrack.model.names import normalise
 
 
 class Walk:
@@ -25,9 +25,9 @@ class Walk:
         self._by_name: dict[str, list[int]] = {}
         for position, package in enumerate(lock.packages):
             self._by_name.setdefault(package.name, []).append(position)
-        self._extras_wanted = frozenset(canonicalize_name(name) for name in selection.extras)
+        self._extras_wanted = frozenset(normalise(name) for name in selection.extras)
         self._groups_wanted = _wanted_groups(selection)
-        self._groups_unwanted = frozenset(canonicalize_name(n) for n in selection.without_groups)
+        self._groups_unwanted = frozenset(normalise(n) for n in selection.without_groups)
         self._roots = self._find_roots()
         self._active = set(self._root_activations())
         self._world = world.with_extras(self._active_markers())
@@ -75,7 +75,7 @@ class Walk:
 
     def _find_roots(self) -> list[int]:
         if self._selection.package:
-            names: list[str] = [canonicalize_name(self._selection.package)]
+            names: list[str] = [normalise(self._selection.package)]
         else:
             project = [p.name for p in self._lock.packages if p.is_root][:1]
             # A root that is no project stands for all its members; a script has neither.
@@ -143,8 +143,8 @@ class Walk:
             return
         if requirement.marker is not None and not self._world.holds(str(requirement.marker)):
             return
-        extras = tuple(sorted(canonicalize_name(extra) for extra in requirement.extras))
-        self._reach(Dependency(name=canonicalize_name(requirement.name), extras=extras))
+        extras = tuple(sorted(normalise(extra) for extra in requirement.extras))
+        self._reach(Dependency(name=normalise(requirement.name), extras=extras))
 
     def _follow(self, edges: Iterable[Dependency]) -> None:
         for edge in edges:
@@ -214,12 +214,12 @@ class Walk:
         for name in sorted(self._extras_wanted - extras):
             yield f"no extra {name} in the lock"
         named = (*self._selection.groups, *self._selection.without_groups)
-        for name in sorted({canonicalize_name(n) for n in named} - groups):
+        for name in sorted({normalise(n) for n in named} - groups):
             yield f"no group {name} in the lock"
 
 
 def _wanted_groups(selection: Selection) -> frozenset[str]:
-    return frozenset(canonicalize_name(n) for n in (*selection.default_groups, *selection.groups))
+    return frozenset(normalise(n) for n in (*selection.default_groups, *selection.groups))
 
 
 def encode_extra(package: str, extra: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 class Knowledge(StrEnum):
@@ -157,7 +157,7 @@ class LockedPackage:
     dependencies: tuple[Dependency, ...] = ()
     optional_dependencies: Mapping[str, tuple[Dependency, ...]] = field(default_factory=dict)
     groups: Mapping[str, tuple[Dependency, ...]] = field(default_factory=dict)
-    artifacts: tuple[Artifact, ...] = ()
+    artifacts: Sequence[Artifact] = ()
     requirements: tuple[str, ...] | None = None
     group_requirements: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     provides_extras: tuple[str, ...] = ()

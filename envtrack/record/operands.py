@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envtrack.collect.take import take_snapshot
-from envtrack.collect.this_machine import this_machine
 from envtrack.compare.records import Part, Record
 from envtrack.errors import UsageProblem
 from envtrack.files import read_text
@@ -36,6 +34,10 @@ def take_now(bench: Bench, *, deep: bool = False) -> Snapshot:
         bench: where.
         deep: whether frameworks may be started and asked.
     """
+    # Two revisions or files are compared without a look at the machine.
+    from envtrack.collect.take import take_snapshot
+    from envtrack.collect.this_machine import this_machine
+
     blob = find_working_blob(bench.repository, bench.lockfile)
     limit_s = None if deep else _LIMIT_S
     machine = this_machine(
