@@ -192,8 +192,19 @@ def _compare_selectors(
     projects = {package.name for package in (*before.roots, *after.roots)}
     steady = (set(pairs) - moved) | projects
     known = before.knows & after.knows
-    old_asks, new_asks = find_asks(before, steady), find_asks(after, steady)
-    old_forks, new_forks = find_forks(before), find_forks(after)
+    same: frozenset[int] = frozenset()
+    if before.conflicts == after.conflicts:
+        # What is equal on both sides asks for the same on both, and most packages are.
+        same = frozenset(
+            id(package)
+            for rows in pairs.values()
+            for old, new in rows
+            if old is not None and old == new
+            for package in (old, new)
+        )
+    old_asks = find_asks(before, steady, same)
+    new_asks = find_asks(after, steady, same)
+    old_forks, new_forks = find_forks(before, same), find_forks(after, same)
     found: dict[str, list[Change]] = {}
     for name in pairs.keys() - moved:
         stayed = [(old, new) for old, new in pairs[name] if old is not None and new is not None]
@@ -205,7 +216,7 @@ def _compare_selectors(
             told = [
                 (old, new, join_details("fork", f"{tell_fork(old)} → {tell_fork(new)}"))
                 for old, new in stayed
-                if Knowledge.MARKERS in known and old_forks[id(old)] != new_forks[id(new)]
+                if Knowledge.MARKERS in known and old_forks.get(id(old)) != new_forks.get(id(new))
             ] or [
                 (old, new, f"{_say_groups(old)} → {_say_groups(new)}")
                 for old, new in stayed[:1]

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from envtrack.compare.snapshots import compare_notes, compare_snapshots, leave_out_repeats
 from envtrack.model.comparison import Comparison, sort_changes
 from envtrack.model.layer import Layer
 from envtrack.model.redact import redact_url
@@ -78,14 +77,21 @@ def compare_records(
 
         changes += compare_locks(_find_lock(before), _find_lock(after), selection=selection)
     if not isinstance(before.snapshot, Part) and not isinstance(after.snapshot, Part):
+        from envtrack.compare.snapshots import (
+            compare_notes,
+            compare_snapshots,
+            leave_out_repeats,
+        )
+
         seen = compare_snapshots(before.snapshot, after.snapshot)
         changes += [change for change in seen if not by_locks or _is_fact(change)]
         notes += compare_notes(before.snapshot, after.snapshot)
+        changes = list(leave_out_repeats(changes))
     return Comparison(
         before=before.name,
         after=after.name,
         changes=sort_changes(
-            c for c in leave_out_repeats(changes) if layer is None or c.layer is layer
+            change for change in changes if layer is None or change.layer is layer
         ),
         notes=tuple(dict.fromkeys(notes)),
     )

@@ -33,17 +33,20 @@ class Ask:
         return self.asker + wanted + (f" if {self.marker}" if self.marker else "")
 
 
-def find_asks(lock: Lock, steady: Collection[str]) -> dict[str, frozenset[Ask]]:
+def find_asks(
+    lock: Lock, steady: Collection[str], passed_over: Collection[int] = ()
+) -> dict[str, frozenset[Ask]]:
     """Who asks for each package, by name.
 
     Args:
         lock: the lock.
         steady: the names whose edges count: those of a package that moved are news of its own.
+        passed_over: packages by `id` that ask for the same in the other lock.
     """
     impossible = _impossible_pairs(lock)
     found: dict[str, set[Ask]] = {}
     for package in lock.packages:
-        if package.name not in steady:
+        if package.name not in steady or id(package) in passed_over:
             continue
         for asker, edge in _edges(package):
             marker = normalise_marker(edge.marker, impossible)
@@ -54,8 +57,8 @@ def find_asks(lock: Lock, steady: Collection[str]) -> dict[str, frozenset[Ask]]:
     return {name: frozenset(asks) for name, asks in found.items()}
 
 
-def find_forks(lock: Lock) -> dict[int, frozenset[str]]:
-    """The forks of each package in normal form, by the package's `id`."""
+def find_forks(lock: Lock, passed_over: Collection[int] = ()) -> dict[int, frozenset[str]]:
+    """The forks of each package in normal form, by the package's `id`; without some."""
     impossible = _impossible_pairs(lock)
     return {
         id(package): frozenset(
@@ -63,6 +66,7 @@ def find_forks(lock: Lock) -> dict[int, frozenset[str]]:
         )
         - {_NEVER}
         for package in lock.packages
+        if id(package) not in passed_over
     }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import unquote
 
 from envtrack.lockfiles.tables import OddValueError, take
 from envtrack.model.lock import Artifact
@@ -29,7 +28,12 @@ def make_artifact(
 def find_filename(location: str) -> str:
     """The last part of a URL or path, percent-decoded."""
     path = location.partition("#")[0].partition("?")[0]
-    return unquote(path.rstrip("/").rpartition("/")[2])
+    name = path.rstrip("/").rpartition("/")[2]
+    if "%" not in name:
+        return name
+    from urllib.parse import unquote
+
+    return unquote(name)
 
 
 def sort_artifacts(artifacts: Iterable[Artifact]) -> tuple[Artifact, ...]:

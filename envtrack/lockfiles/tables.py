@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -35,6 +34,9 @@ def load_toml(text: str, *, path: str) -> dict[str, Any]:
     Raises:
         LockfileProblem: empty, an unresolved merge, or not TOML.
     """
+    # Most files are read without it: see `envtrack.lockfiles.plain_toml`.
+    import tomllib
+
     text = clean_text(text, path=path)
     try:
         return tomllib.loads(text)
@@ -47,7 +49,7 @@ def load_toml(text: str, *, path: str) -> dict[str, Any]:
         )
 
 
-def _not_toml(text: str, path: str, error: tomllib.TOMLDecodeError) -> LockfileProblem:
+def _not_toml(text: str, path: str, error: ValueError) -> LockfileProblem:
     message = str(error)
     place = _AT_LINE.search(message)
     # Without a place it is the end of the document: a file that was cut off.

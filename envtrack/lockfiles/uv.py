@@ -31,6 +31,9 @@ from envtrack.model.names import normalise
 
 SCHEMA = 1
 
+# Two states of one file share most of their packages.
+_READER = ChunkReader()
+
 _TOP_KEYS = frozenset(
     [
         "version",
@@ -74,14 +77,14 @@ def parse(
         text: the file's content.
         path: how messages name the file.
         include: not used: the format names no other file.
-        reader: knows the packages of other states of the file; without it all are read.
+        reader: knows the packages of other states of the file; one for all if not given.
 
     Raises:
         LockfileProblem: empty, an unresolved merge, not TOML, of a newer schema, or something in it
             is missing or of a wrong type.
     """
     text = clean_text(text, path=path)
-    cut = reader.read(text) if reader is not None else ChunkReader().read(text)
+    cut = (reader or _READER).read(text)
     if cut is not None:
         document, packages, strange = cut
         try:

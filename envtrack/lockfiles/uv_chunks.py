@@ -9,12 +9,12 @@ and remembered by its text. Where the cutting could be wrong the whole document 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, SupportsIndex, overload
 
 from envtrack.lockfiles.artifacts import find_filename
+from envtrack.lockfiles.plain_toml import INNER, load_plain
 from envtrack.lockfiles.tables import OddValueError
 from envtrack.lockfiles.uv_package import plain_edge, read_edges, read_package
 from envtrack.model.lock import Artifact, Dependency, LockedPackage, Source, SourceKind
@@ -27,9 +27,7 @@ _MOST_CHARACTERS: Final = 64 * 1024 * 1024
 _FOREIGN = re.compile(r"^[ \t]*\[(?!package\.|\[package\.)", re.MULTILINE)
 _MULTILINE_TEXT: Final = ('"""', "'''", "\r")
 
-# Of what TOML allows in a text, all that needs no second look.
-_INNER = r'[^"\\\x00-\x1f\x7f]'
-_TEXT = f'"{_INNER}*"'
+_TEXT = f'"{INNER}*"'
 _FILE = (
     rf"\{{ (?:url|path|filename) = {_TEXT}(?:, hash = {_TEXT})?(?:, size = [0-9]{{1,15}})?"
     rf"(?:, upload-time = {_TEXT})? \}}"
@@ -37,16 +35,16 @@ _FILE = (
 # A package as uv writes it, up to its sub-tables; what is written otherwise the TOML parser reads.
 _PLAIN = re.compile(
     rf'name = "(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)"\n'
-    rf'(?:version = "(?P<version>{_INNER}+)"\n)?'
+    rf'(?:version = "(?P<version>{INNER}+)"\n)?'
     rf"source = \{{ (?P<kind>registry|editable|directory|virtual|path) = "
-    rf'"(?P<location>{_INNER}*)" \}}\n'
+    rf'"(?P<location>{INNER}*)" \}}\n'
     rf"(?:resolution-markers = \[\n(?P<forks>(?:    {_TEXT},\n)*)\]\n)?"
     rf"(?:dependencies = \[\n(?P<edges>(?:    \{{ name = [^\n]+ \}},\n)*)\]\n)?"
     rf"(?P<files>(?:sdist = {_FILE}\n)?(?:wheels = \[\n(?:    {_FILE},\n)*\]\n)?)"
     r"(?P<rest>\n*|\n\[package\.[\s\S]*)"
 )
 _FORK = re.compile(r'    "([^"]*)"')
-_EDGE = re.compile(rf'    \{{ name = "([a-z0-9-]+)"(?:, marker = "({_INNER}*)")? \}},')
+_EDGE = re.compile(rf'    \{{ name = "([a-z0-9-]+)"(?:, marker = "({INNER}*)")? \}},')
 # The sub-tables that may follow; a key that repeats one of the package's own would be a fault.
 _TABLES: Final = frozenset({"optional-dependencies", "dev-dependencies", "metadata"})
 _FILE_PARTS = re.compile(
@@ -113,11 +111,11 @@ class ChunkReader:
             return None
         head_text, chunks = cut
         try:
-            head = tomllib.loads(head_text)
+            head = _load(head_text)
             if "package" in head or "distribution" in head:
                 return None
             entries = [self._find(chunk) for chunk in chunks]
-        except (tomllib.TOMLDecodeError, OddValueError, RecursionError, ValueError):
+        except (OddValueError, RecursionError, ValueError):  # the TOML reader's is a ValueError
             return None
         line = head_text.count("\n") + 2
         packages, strange = [], set[str]()
@@ -167,11 +165,31 @@ def _read_chunk(chunk: str) -> tuple[LockedPackage, frozenset[str]]:
 def _load_package(text: str) -> dict[str, Any]:
     if _FOREIGN.search(text):
         raise OddValueError("a table that is no package's")
+    plain = load_plain(text) if "package = " not in text else None
+    if plain is not None:
+        # Sub-tables name the package above; its own keys stand alone.
+        inner = plain.pop("package", {})
+        return {**plain, **inner} if plain.keys().isdisjoint(inner) else _load_slowly(text)
+    return _load_slowly(text)
+
+
+def _load_slowly(text: str) -> dict[str, Any]:
+    import tomllib
+
     document = tomllib.loads(f"[[package]]\n{text}")
     if list(document) != ["package"] or len(document["package"]) != 1:
         raise OddValueError("a table that is no package's")
     table: dict[str, Any] = document["package"][0]
     return table
+
+
+def _load(text: str) -> dict[str, Any]:
+    plain = load_plain(text)
+    if plain is not None:
+        return plain
+    import tomllib
+
+    return tomllib.loads(text)
 
 
 def _add_tables(package: LockedPackage, tables: dict[str, Any], strange: set[str]) -> LockedPackage:
@@ -220,8 +238,7 @@ def _read_edges(text: str, strange: set[str]) -> Iterator[Dependency]:
     for row in text.splitlines():
         plain = _EDGE.fullmatch(row)
         if plain is None:
-            table = tomllib.loads(f"dependencies = [{row}]")
-            yield from read_edges(table, "dependencies", strange)
+            yield from read_edges(_load(f"rows = [{row}]"), "rows", strange)
         elif plain[2]:
             yield Dependency(name=normalise(plain[1]), marker=plain[2])
         else:

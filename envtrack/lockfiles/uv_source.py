@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from envtrack.lockfiles.tables import OddValueError, take, take_texts
 from envtrack.model.lock import Source, SourceKind
@@ -51,6 +50,8 @@ def _build(kind: SourceKind, location: str, subdirectory: str) -> Source:
         return _parse_git(location)
     if kind is SourceKind.URL and not subdirectory:
         address, _, fragment = location.partition("#")
+        from urllib.parse import parse_qsl
+
         inside = dict(parse_qsl(fragment)).get("subdirectory", "")
         return Source(kind=kind, location=address if inside else location, subdirectory=inside)
     return Source(kind=kind, location=location, subdirectory=subdirectory)
@@ -58,6 +59,8 @@ def _build(kind: SourceKind, location: str, subdirectory: str) -> Source:
 
 def _parse_git(location: str) -> Source:
     """`https://host/repo?subdirectory=a%2Fb&rev=main#<commit>`; other query items stay."""
+    from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
+
     try:
         parts = urlsplit(location)
     except ValueError:

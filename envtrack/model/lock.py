@@ -6,7 +6,6 @@ import posixpath
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit, urlunsplit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,6 +74,8 @@ class Source:
 
 
 def _plain_location(location: str) -> str:
+    from urllib.parse import urlsplit, urlunsplit
+
     try:
         parts = urlsplit(location)
     except ValueError:

@@ -8,7 +8,6 @@ quote or angle bracket and a ``/``, ``?`` or ``#``, none of them encoded: no too
 
 from __future__ import annotations
 
-import hmac
 import re
 from collections.abc import Callable
 from typing import TypeAlias
@@ -81,6 +80,8 @@ def redact_homes(text: str) -> str:
 
 def fingerprint(value: str, key: str) -> str:
     """Four hexadecimal digits that change when a hidden value does, under the repository's key."""
+    import hmac  # it loads OpenSSL: most of what is redacted needs no hash
+
     digest = hmac.digest(key.encode("utf-8", "backslashreplace"), _raw(value), "sha256")
     return digest.hex()[:_FINGERPRINT_DIGITS]
 
