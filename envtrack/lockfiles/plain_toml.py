@@ -17,7 +17,7 @@ from typing import Any, Final
 INNER: Final = r'[^"\\\x00-\x1f\x7f]'
 
 _KEY = r"[A-Za-z0-9_-]+"
-_SECTION = re.compile(rf"\[({_KEY}(?:\.{_KEY})*)\]")
+_SECTION = re.compile(rf"\[(\[)?({_KEY}(?:\.{_KEY})*)\](?(1)\])")
 _PAIR = re.compile(rf"({_KEY}) = (.+)")
 # A string, a key, a number, a word, a bracket: nothing else may stand between them but blanks.
 _TOKEN = re.compile(
@@ -41,12 +41,13 @@ def load_plain(text: str) -> dict[str, Any] | None:
 def _load(text: str) -> dict[str, Any]:
     document: dict[str, Any] = {}
     table = document
+    arrays: dict[int, list[dict[str, Any]]] = {}
     lines = iter(text.split("\n"))
     for line in lines:
         if not line or line.startswith("#"):
             continue
         if line.startswith("["):
-            table = _open_section(document, line)
+            table = _open_section(document, line, arrays)
             continue
         found = _PAIR.fullmatch(line)
         if found is None or found[1] in table:
@@ -58,20 +59,34 @@ def _load(text: str) -> dict[str, Any]:
     return document
 
 
-def _open_section(document: dict[str, Any], line: str) -> dict[str, Any]:
+def _open_section(
+    document: dict[str, Any], line: str, arrays: dict[int, list[dict[str, Any]]]
+) -> dict[str, Any]:
+    """The table of a `[section]`, or the next one of a `[[section]]`.
+
+    `arrays` holds the latter by `id`: an array that was written as a value can't be added to.
+    """
     found = _SECTION.fullmatch(line)
     if found is None:
         raise _Unusual
     table = document
-    *above, name = found[1].split(".")
+    *above, name = found[2].split(".")
     for part in above:
-        table = table.setdefault(part, {})
+        inner = table.setdefault(part, {})
+        table = inner[-1] if id(inner) in arrays else inner
         if not isinstance(table, dict):
             raise _Unusual
-    if name in table:
-        raise _Unusual
     fresh: dict[str, Any] = {}
-    table[name] = fresh
+    there = table.get(name)
+    if found[1] and there is None:
+        table[name] = array = [fresh]
+        arrays[id(array)] = array
+    elif found[1] and id(there) in arrays:
+        arrays[id(there)].append(fresh)
+    elif name in table:
+        raise _Unusual
+    else:
+        table[name] = fresh
     return fresh
 
 

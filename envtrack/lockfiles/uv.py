@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from envtrack.errors import LockfileProblem
@@ -107,7 +106,9 @@ def _parse_whole(text: str, path: str) -> Lock:
         reason = str(error)
         hint = "upgrade envtrack" if "newer" in reason else ""
         raise LockfileProblem(path, find_key_line(text, reason), reason, hint=hint) from error
-    packages = read_packages(tables, text, path, partial(read_package, strange=strange))
+    packages = read_packages(
+        tables, text, path, lambda table, _: read_package(table, strange=strange)
+    )
     return _build(path, schema, head, tuple(packages), strange)
 
 

@@ -117,13 +117,8 @@ class ChunkReader:
             entries = [self._find(chunk) for chunk in chunks]
         except (OddValueError, RecursionError, ValueError):  # the TOML reader's is a ValueError
             return None
-        line = head_text.count("\n") + 2
-        packages, strange = [], set[str]()
-        for chunk, (package, odd) in zip(chunks, entries, strict=True):
-            packages.append(package if package.line == line else replace(package, line=line))
-            strange |= odd
-            line += chunk.count("\n") + 2
-        return head, packages, strange
+        strange = set[str]().union(*(odd for _, odd in entries))
+        return head, [package for package, _ in entries], strange
 
     def _find(self, chunk: str) -> tuple[LockedPackage, frozenset[str]]:
         found = self._known.get(chunk)
@@ -153,7 +148,7 @@ def _read_chunk(chunk: str) -> tuple[LockedPackage, frozenset[str]]:
     strange: set[str] = set()
     plain = _PLAIN.fullmatch(chunk)
     if plain is None:
-        package = read_package(_load_package(chunk), 0, strange=strange)
+        package = read_package(_load_package(chunk), strange=strange)
     else:
         package = _read_plain(plain, strange)
         rest = plain["rest"].strip()
@@ -196,7 +191,7 @@ def _add_tables(package: LockedPackage, tables: dict[str, Any], strange: set[str
     if not _TABLES.issuperset(tables):
         raise OddValueError("a table that is not plain")
     told = read_package(
-        {"name": package.name, "source": {"virtual": "."}, **tables}, 0, strange=strange
+        {"name": package.name, "source": {"virtual": "."}, **tables}, strange=strange
     )
     return replace(
         package,

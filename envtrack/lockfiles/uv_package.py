@@ -32,7 +32,7 @@ _METADATA_KEYS = frozenset(["requires-dist", "provides-extras", "provides-extra"
 _EDGE_KEYS = frozenset(["name", "version", "source", "extra", "marker"])
 
 
-def read_package(table: Mapping[str, Any], line: int, *, strange: set[str]) -> LockedPackage:
+def read_package(table: Mapping[str, Any], *, strange: set[str]) -> LockedPackage:
     """One package; keys it does not know are added to `strange`.
 
     Raises:
@@ -58,7 +58,6 @@ def read_package(table: Mapping[str, Any], line: int, *, strange: set[str]) -> L
             normalise(name)
             for name in take_texts(metadata, "provides-extras", alias="provides-extra")
         ),
-        line=line,
     )
 
 

@@ -148,7 +148,8 @@ class LockedPackage:
         belongs_to: the groups, categories or environments that hold it, in a format that is a flat
             list; the one that is installed without being asked for is always named ``main``;
             empty: it is always installed.
-        line: one-based line of the file where it stands; 0 if not known. Not part of equality.
+        line: one-based line of the file where it stands; 0 if not known, as in a uv.lock, whose
+            packages are shared between its states. Not part of equality.
     """
 
     name: str

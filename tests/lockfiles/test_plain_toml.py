@@ -29,6 +29,15 @@ rows = [
     { name = "a", size = 12 },
     { name = "b" },
 ]
+
+[[manifest.metadata]]
+name = "a"
+
+[[manifest.metadata]]
+name = "b"
+
+[manifest.metadata.more]
+x = 1
 """
 
 
@@ -73,6 +82,14 @@ def test_what_uv_writes_is_plain() -> None:
         "[a]\n[a]",
         "[a.b]\n[a]",
         "[[a]]",
+        "[[a]]\n[[a]]\nb = 1\n[a.c]\nd = 1\n[[a.e]]\n[[a.e]]",
+        "[[a]]\n[a]",
+        "[a]\n[[a]]",
+        "a = []\n[[a]]",
+        "a = [{ b = 1 }]\n[a.c]",
+        "a = [{ b = 1 }]\n[[a]]",
+        "[[a]",
+        "[a]]",
         "a = 1\n[a]",
         "a = 1\n[a.b]",
         "[a]b = 1",
