@@ -24,10 +24,11 @@ def compare_pair(pair: Pair, rows: list[Pair]) -> Change | None:
     """
     before, after = pair
     where = tell_fork(after or before) if len(rows) > 1 else ""
-    if before is None:
-        return None if after is None else _one_sided(after, ChangeKind.ADDED, where)
-    if after is None:
-        return _one_sided(before, ChangeKind.REMOVED, where)
+    if before is after:
+        return None  # what two states of a file share is read once
+    if before is None or after is None:
+        kind = ChangeKind.ADDED if before is None else ChangeKind.REMOVED
+        return _one_sided(before or after, kind, where)
     if not _is_same_version(before.version, after.version):
         detail = join_details(_tell_source_move(before.source, after.source), where)
         return change_between(before, after, _version_kind(before.version, after.version), detail)
@@ -45,7 +46,9 @@ def compare_pair(pair: Pair, rows: list[Pair]) -> Change | None:
     return None
 
 
-def _one_sided(there: LockedPackage, kind: ChangeKind, where: str) -> Change:
+def _one_sided(there: LockedPackage | None, kind: ChangeKind, where: str) -> Change | None:
+    if there is None:
+        return None
     source = there.source
     detail = "" if source.kind is SourceKind.REGISTRY else _tell_source(source)
     return Change(

@@ -158,10 +158,11 @@ def _read_chunk(chunk: str) -> tuple[LockedPackage, frozenset[str]]:
 
 
 def _load_package(text: str) -> dict[str, Any]:
-    if _FOREIGN.search(text):
-        raise OddValueError("a table that is no package's")
     plain = load_plain(text) if "package = " not in text else None
     if plain is not None:
+        sections = f"\n{text}".split("\n[")[1:]
+        if not all(section.startswith(("package.", "[package.")) for section in sections):
+            raise OddValueError("a table that is no package's")
         # Sub-tables name the package above; its own keys stand alone.
         inner = plain.pop("package", {})
         return {**plain, **inner} if plain.keys().isdisjoint(inner) else _load_slowly(text)
@@ -171,6 +172,8 @@ def _load_package(text: str) -> dict[str, Any]:
 def _load_slowly(text: str) -> dict[str, Any]:
     import tomllib
 
+    if _FOREIGN.search(text):
+        raise OddValueError("a table that is no package's")
     document = tomllib.loads(f"[[package]]\n{text}")
     if list(document) != ["package"] or len(document["package"]) != 1:
         raise OddValueError("a table that is no package's")
