@@ -131,6 +131,11 @@ PANELS: Final[tuple[tuple[str, tuple[Command | Group, ...]], ...]] = (
                 summary="Show what changed in the environment, layer by layer from the ground up.",
             ),
             Command(
+                name="log",
+                module="log",
+                summary="Show what moved in each commit of the lockfile, newest first.",
+            ),
+            Command(
                 name="show",
                 module="show",
                 summary="Show the snapshot that is recorded beside a revision's lockfile.",

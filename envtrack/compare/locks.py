@@ -70,12 +70,16 @@ def _reach(
 
 def _compare_whole(before: Lock | None, after: Lock | None) -> dict[str, list[Change]]:
     old, new = (() if lock is None else lock.packages for lock in (before, after))
-    if before is None or after is None or before.format == after.format:
-        pairs = pair_packages(old, new)
+    if before is None or after is None:
+        return _compare_packages(pair_packages(old, new))
+    if before.format == after.format:
+        touched = _find_touched(before, after)
+        pairs = pair_packages(
+            (package for package in old if package.name in touched),
+            (package for package in new if package.name in touched),
+        )
         changes = _compare_packages(pairs)
-        if before is not None and after is not None:
-            changes |= _compare_selectors(before, after, pairs, frozenset(changes))
-        return changes
+        return changes | _compare_selectors(before, after, pairs, frozenset(changes))
     # Another format says other things of the same packages: only versions can be compared, and
     # the project itself is in some formats and not in others.
     own = {package.name for lock in (before, after) for package in lock.roots}
@@ -84,6 +88,24 @@ def _compare_whole(before: Lock | None, after: Lock | None) -> dict[str, list[Ch
             (package for package in old if package.name not in own),
             (package for package in new if package.name not in own),
         )
+    )
+
+
+def _find_touched(before: Lock, after: Lock) -> frozenset[str]:
+    """The names of which not every package is the very same in both locks.
+
+    Two states of one file share what is equal (`ChunkReader`): in a long history that is nearly
+    all. Where other extras exclude each other, the same markers mean something else.
+    """
+    if before.conflicts != after.conflicts:
+        return frozenset(package.name for lock in (before, after) for package in lock.packages)
+    sides = [{id(package) for package in lock.packages} for lock in (before, after)]
+    shared = sides[0] & sides[1]
+    return frozenset(
+        package.name
+        for lock in (before, after)
+        for package in lock.packages
+        if id(package) not in shared
     )
 
 
@@ -190,25 +212,20 @@ def _compare_selectors(
 ) -> dict[str, list[Change]]:
     """Packages that stayed, but of which the locks say otherwise when to install them."""
     projects = {package.name for package in (*before.roots, *after.roots)}
-    steady = (set(pairs) - moved) | projects
+    # What no lock touched asks for the same in both.
+    asking = (set(pairs) - moved) | (projects & set(pairs))
     known = before.knows & after.knows
-    same: frozenset[int] = frozenset()
-    if before.conflicts == after.conflicts:
-        # What is equal on both sides asks for the same on both, and most packages are.
-        same = frozenset(
-            id(package)
-            for rows in pairs.values()
-            for old, new in rows
-            if old is not None and old == new
-            for package in (old, new)
-        )
-    old_asks = find_asks(before, steady, same)
-    new_asks = find_asks(after, steady, same)
-    old_forks, new_forks = find_forks(before, same), find_forks(after, same)
+    old_asks, new_asks = find_asks(before, asking), find_asks(after, asking)
+    old_forks, new_forks = find_forks(before, pairs), find_forks(after, pairs)
     found: dict[str, list[Change]] = {}
-    for name in pairs.keys() - moved:
-        stayed = [(old, new) for old, new in pairs[name] if old is not None and new is not None]
+    for name in (pairs.keys() | old_asks.keys() | new_asks.keys()) - moved:
         asked, asks = old_asks.get(name, frozenset()), new_asks.get(name, frozenset())
+        if asked == asks and name not in pairs:
+            continue
+        rows = pairs[name] if name in pairs else _pair_named(name, before, after)
+        stayed = [(old, new) for old, new in rows if old is not None and new is not None]
+        if not stayed:
+            continue
         if asked != asks:
             # Said once, whatever number of versions the name has.
             told = [(*stayed[0], join_details(tell_difference(asked, asks)))]
@@ -227,6 +244,12 @@ def _compare_selectors(
                 change_between(old, new, ChangeKind.SELECTOR, detail) for old, new, detail in told
             ]
     return found
+
+
+def _pair_named(name: str, before: Lock, after: Lock) -> list[Pair]:
+    """A package that is the same on both sides, though it is asked for otherwise."""
+    old, new = ([p for p in lock.packages if p.name == name] for lock in (before, after))
+    return pair_packages(old, new).get(name, [])
 
 
 def _say_groups(package: LockedPackage) -> str:

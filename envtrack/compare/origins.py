@@ -10,6 +10,7 @@ from envtrack.model.comparison import Origin
 from envtrack.model.lock import Dependency, Lock, LockedPackage
 from envtrack.model.names import normalise
 
+_MOST_KNOWN = 20_000
 _NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 
 
@@ -114,7 +115,7 @@ def _reach_unmoved(
     for lock in locks:
         roots.update(package.name for package in lock.roots)
         for package in lock.packages:
-            edges.setdefault(package.name, set()).update(edge.name for edge in _edges(package))
+            edges.setdefault(package.name, set()).update(_edge_names(package))
     reached: set[str] = set()
     waiting = [*roots, *asked]
     while waiting:
@@ -125,6 +126,21 @@ def _reach_unmoved(
         reached |= fresh
         waiting += fresh
     return frozenset(reached)
+
+
+_known_edges: dict[int, tuple[LockedPackage, frozenset[str]]] = {}
+
+
+def _edge_names(package: LockedPackage) -> frozenset[str]:
+    """What a package leads to; said once of a package that many states of a lock share."""
+    known = _known_edges.get(id(package))
+    # Another package can come to stand where one was forgotten: the entry keeps its own alive.
+    if known is None or known[0] is not package:
+        if len(_known_edges) > _MOST_KNOWN:
+            _known_edges.clear()
+        known = package, frozenset(edge.name for edge in _edges(package))
+        _known_edges[id(package)] = known
+    return known[1]
 
 
 def _edges(package: LockedPackage) -> Iterator[Dependency]:

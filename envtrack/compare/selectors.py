@@ -33,20 +33,17 @@ class Ask:
         return self.asker + wanted + (f" if {self.marker}" if self.marker else "")
 
 
-def find_asks(
-    lock: Lock, steady: Collection[str], passed_over: Collection[int] = ()
-) -> dict[str, frozenset[Ask]]:
+def find_asks(lock: Lock, steady: Collection[str]) -> dict[str, frozenset[Ask]]:
     """Who asks for each package, by name.
 
     Args:
         lock: the lock.
         steady: the names whose edges count: those of a package that moved are news of its own.
-        passed_over: packages by `id` that ask for the same in the other lock.
     """
     impossible = _impossible_pairs(lock)
     found: dict[str, set[Ask]] = {}
     for package in lock.packages:
-        if package.name not in steady or id(package) in passed_over:
+        if package.name not in steady:
             continue
         for asker, edge in _edges(package):
             marker = normalise_marker(edge.marker, impossible)
@@ -57,8 +54,8 @@ def find_asks(
     return {name: frozenset(asks) for name, asks in found.items()}
 
 
-def find_forks(lock: Lock, passed_over: Collection[int] = ()) -> dict[int, frozenset[str]]:
-    """The forks of each package in normal form, by the package's `id`; without some."""
+def find_forks(lock: Lock, names: Collection[str]) -> dict[int, frozenset[str]]:
+    """The forks of the packages of these names in normal form, by the package's `id`."""
     impossible = _impossible_pairs(lock)
     return {
         id(package): frozenset(
@@ -66,7 +63,7 @@ def find_forks(lock: Lock, passed_over: Collection[int] = ()) -> dict[int, froze
         )
         - {_NEVER}
         for package in lock.packages
-        if id(package) not in passed_over
+        if package.name in names
     }
 
 

@@ -24,7 +24,7 @@ def clean_text(text: str, *, path: str) -> str:
     if not text.strip():
         raise LockfileProblem(path, None, "the file is empty")
     # First, because a parser's own words for this are of no help to anyone.
-    if conflict := _CONFLICT.search(text):
+    if "<<<<<<<" in text and (conflict := _CONFLICT.search(text)):
         raise LockfileProblem(
             path,
             line_of(text, conflict.start()),

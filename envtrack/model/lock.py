@@ -41,7 +41,11 @@ class SourceKind(StrEnum):
     @property
     def is_local_tree(self) -> bool:
         """Whether it is built from a folder that can change under the same version."""
-        return self in {SourceKind.DIRECTORY, SourceKind.EDITABLE, SourceKind.VIRTUAL}
+        return self in _TREES
+
+
+_TREES = frozenset({SourceKind.DIRECTORY, SourceKind.EDITABLE, SourceKind.VIRTUAL})
+_HERE = frozenset({".", "./", ""})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +176,7 @@ class LockedPackage:
     @property
     def is_root(self) -> bool:
         """Whether it is the project itself: a local tree at the lockfile's own folder."""
-        return self.source.kind.is_local_tree and self.source.location in {".", "./", ""}
+        return self.source.location in _HERE and self.source.kind in _TREES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,202 @@
+"""Makes the timeline of a lockfile: what moved in which commit, and what was said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from envtrack.compare.locks import compare_locks
+from envtrack.compare.snapshots import compare_snapshots
+from envtrack.errors import LockfileProblem, SnapshotProblem
+from envtrack.git.file_history import FileChange, list_file_changes, read_blobs
+from envtrack.git.notes import read_all_notes
+from envtrack.model.comparison import Change, sort_changes
+from envtrack.model.layer import Layer
+from envtrack.model.lock import Lock
+from envtrack.model.oid import Oid
+from envtrack.model.paths import snapshot_path
+from envtrack.model.snapshot import Snapshot, parse_snapshot
+from envtrack.model.timeline import Entry, Timeline, Verdicts
+from envtrack.record.revisions import parse_lock_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from envtrack.git.repository import Repository
+
+_LAYERS = frozenset(Layer)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What of a history is told.
+
+    Attributes:
+        lockfile: its path from the top level.
+        machine: whose records count.
+        revisions: for ``git log``.
+        options: further ones of ``git log``.
+    """
+
+    lockfile: str
+    machine: str
+    revisions: tuple[str, ...] = ("HEAD",)
+    options: tuple[str, ...] = ()
+
+
+def read_timeline(
+    repository: Repository, scope: Scope, *, wanted: Callable[[Change], bool] | None = None
+) -> Timeline:
+    """The timeline of a lockfile and of one machine's records beside it.
+
+    Args:
+        repository: where.
+        scope: which history.
+        wanted: which changes count; commits without one are left out. ``None``: all.
+    """
+    entries = {entry.commit.oid: entry for entry in _read_lock_entries(repository, scope)}
+    for oid, entry in _read_record_entries(repository, scope).items():
+        known = entries.get(oid)
+        if known is None:
+            entries[oid] = entry
+        else:
+            entries[oid] = replace(known, changes=sort_changes((*known.changes, *entry.changes)))
+    ordered = sorted(
+        entries.values(), key=lambda entry: _order(entry.commit.authored_at), reverse=True
+    )
+    told = _with_verdicts(repository, scope, ordered)
+    if wanted is None:
+        return Timeline(lockfile=scope.lockfile, machine=scope.machine, entries=tuple(told))
+    kept = [
+        replace(entry, changes=some)
+        for entry in told
+        if (some := tuple(filter(wanted, entry.changes)))
+    ]
+    return Timeline(
+        lockfile=scope.lockfile,
+        machine=scope.machine,
+        entries=tuple(kept),
+        passed_over=len(told) - len(kept),
+    )
+
+
+def _order(date: str) -> float:
+    from datetime import datetime
+
+    return datetime.fromisoformat(date).timestamp()
+
+
+def _read_lock_entries(repository: Repository, scope: Scope) -> list[Entry]:
+    """Oldest first, so that two neighbours are in memory and no more."""
+    changes = list_file_changes(repository, scope.lockfile, scope.revisions, options=scope.options)
+    locks = _Locks(repository, list(reversed(changes)))
+    return [_make_entry(change, locks) for change in reversed(changes)]
+
+
+class _Locks:
+    """The locks of blobs, read ahead in the order in which they are needed."""
+
+    def __init__(self, repository: Repository, changes: Sequence[FileChange]) -> None:
+        order: dict[Oid, str] = {}
+        for change in changes:
+            if change.before is not None:
+                order.setdefault(change.before, change.old_path)
+            if change.after is not None:
+                order.setdefault(change.after, change.path)
+        self._paths = order
+        self._coming = read_blobs(repository, list(order))
+        self._uses: dict[Oid, int] = {}
+        for change in changes:
+            for blob in (change.before, change.after):
+                if blob is not None:
+                    self._uses[blob] = self._uses.get(blob, 0) + 1
+        self._read: dict[Oid, Lock | str | None] = {}
+
+    def get(self, blob: Oid | None) -> Lock | str | None:
+        """A lock, or why it can't be read; ``None`` without a blob."""
+        if blob is None:
+            return None
+        while blob not in self._read:
+            oid, content = next(self._coming, (blob, b""))
+            self._read[oid] = _parse(content, self._paths[oid])
+        found = self._read[blob]
+        self._uses[blob] -= 1
+        if not self._uses[blob]:
+            del self._read[blob]
+        return found
+
+
+def _parse(content: bytes, path: str) -> Lock | str:
+    try:
+        return parse_lock_bytes(content, path)
+    except LockfileProblem as problem:
+        return problem.message
+
+
+def _make_entry(change: FileChange, locks: _Locks) -> Entry:
+    before, after = locks.get(change.before), locks.get(change.after)
+    moved = change.old_path if change.old_path != change.path else ""
+    fault = next((lock for lock in (after, before) if isinstance(lock, str)), "")
+    if isinstance(before, str) or isinstance(after, str):
+        return Entry(commit=change.commit, fault=fault, moved_from=moved)
+    changes = compare_locks(before, after)
+    is_same = before is not None and after is not None and not changes
+    return Entry(commit=change.commit, changes=changes, moved_from=moved, is_same=is_same)
+
+
+def _read_record_entries(repository: Repository, scope: Scope) -> dict[Oid, Entry]:
+    """What the machine's own records say; of packages the lockfile has said it."""
+    path = snapshot_path(scope.machine, scope.lockfile)
+    changes = list_file_changes(repository, path, scope.revisions, options=scope.options)
+    blobs = {blob for change in changes for blob in (change.before, change.after) if blob}
+    records = {
+        oid: record
+        for oid, content in read_blobs(repository, sorted(blobs))
+        if (record := _parse_record(content))
+    }
+    entries = {}
+    for change in changes:
+        before = records.get(change.before) if change.before else None
+        after = records.get(change.after) if change.after else None
+        if before is None or after is None:
+            continue
+        told = tuple(c for c in compare_snapshots(before, after) if _is_fact(c))
+        if told:
+            entries[change.commit.oid] = Entry(commit=change.commit, changes=told)
+    return entries
+
+
+def _parse_record(content: bytes) -> Snapshot | None:
+    try:
+        return parse_snapshot(content.decode("utf-8", "backslashreplace"), where="record")
+    except SnapshotProblem:
+        return None
+
+
+def _is_fact(change: Change) -> bool:
+    return "." in change.name and change.name.partition(".")[0] in _LAYERS
+
+
+def _with_verdicts(repository: Repository, scope: Scope, entries: list[Entry]) -> list[Entry]:
+    noted = dict(read_all_notes(repository, (entry.commit.oid for entry in entries)))
+    return [
+        replace(entry, verdicts=_count_verdicts(notes, scope.lockfile))
+        if (notes := noted.get(entry.commit.oid))
+        else entry
+        for entry in entries
+    ]
+
+
+def _count_verdicts(notes: Iterable[Mapping[str, Any]], lockfile: str) -> tuple[Verdicts, ...]:
+    by_machine: dict[str, list[str]] = {}
+    for note in notes:
+        ref = note.get("lockfile")
+        is_here = isinstance(ref, dict) and ref.get("path") == lockfile
+        if note.get("kind") == "verdict" and is_here:
+            machine, verdict = str(note.get("machine", "")), str(note.get("verdict", ""))
+            by_machine.setdefault(machine, []).append(verdict)
+    return tuple(
+        Verdicts(machine=machine, last=said[-1], count=len(said))
+        for machine, said in sorted(by_machine.items())
+    )
