@@ -82,6 +82,17 @@ def list_file_changes(
     return tuple(change for record in records if (change := _read_record(record, path)))
 
 
+def list_order(
+    repository: Repository, paths: Sequence[str], revisions: Sequence[str], options: Sequence[str]
+) -> tuple[Oid, ...]:
+    """The commits that changed one of the paths, in the order in which ``git log`` tells them."""
+    said = repository.git(
+        "--literal-pathspecs", "log", "--format=%H", "--no-show-signature",
+        *options, *revisions, "--", *paths, timeout_s=_LONG_S,
+    )  # fmt: skip
+    return tuple(map(Oid, said.text.split()))
+
+
 def _read_record(record: str, path: str) -> FileChange | None:
     oid, parents, author, date, subject, rest = record.split(_FIELD, 5)
     commit = Commit(

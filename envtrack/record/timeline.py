@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from envtrack.compare.locks import compare_locks
 from envtrack.compare.snapshots import compare_snapshots
 from envtrack.errors import LockfileProblem, SnapshotProblem
-from envtrack.git.file_history import FileChange, list_file_changes, read_blobs
+from envtrack.git.file_history import FileChange, list_file_changes, list_order, read_blobs
 from envtrack.git.notes import read_all_notes
 from envtrack.model.comparison import Change, sort_changes
 from envtrack.model.layer import Layer
@@ -62,10 +62,7 @@ def read_timeline(
             entries[oid] = entry
         else:
             entries[oid] = replace(known, changes=sort_changes((*known.changes, *entry.changes)))
-    ordered = sorted(
-        entries.values(), key=lambda entry: _order(entry.commit.authored_at), reverse=True
-    )
-    told = _with_verdicts(repository, scope, ordered)
+    told = _with_verdicts(repository, scope, _sort(repository, scope, entries))
     if wanted is None:
         return Timeline(lockfile=scope.lockfile, machine=scope.machine, entries=tuple(told))
     kept = [
@@ -81,17 +78,19 @@ def read_timeline(
     )
 
 
-def _order(date: str) -> float:
-    from datetime import datetime
-
-    return datetime.fromisoformat(date).timestamp()
+def _sort(repository: Repository, scope: Scope, entries: Mapping[Oid, Entry]) -> list[Entry]:
+    """As git tells them; what it finds only over a rename is older than all that."""
+    paths = scope.lockfile, snapshot_path(scope.machine, scope.lockfile)
+    order = list_order(repository, paths, scope.revisions, scope.options)
+    ranks = {oid: rank for rank, oid in enumerate(dict.fromkeys((*order, *entries)))}
+    return sorted(entries.values(), key=lambda entry: ranks[entry.commit.oid])
 
 
 def _read_lock_entries(repository: Repository, scope: Scope) -> list[Entry]:
-    """Oldest first, so that two neighbours are in memory and no more."""
+    """Newest first; read from the oldest on, so that few are in memory together."""
     changes = list_file_changes(repository, scope.lockfile, scope.revisions, options=scope.options)
     locks = _Locks(repository, list(reversed(changes)))
-    return [_make_entry(change, locks) for change in reversed(changes)]
+    return [_make_entry(change, locks) for change in reversed(changes)][::-1]
 
 
 class _Locks:

@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.lab import Lab
+
+# Read here: the seal takes the variable away before a test runs.
+FIELD = os.environ.get("ENVTRACK_FIELD_LOCKS", "")
+
+
+def upgrade(lab: Lab, message: str = "two") -> None:
+    lab.lock("wick")
+    lab.repo.commit(message)
+
+
+def rows(out: str) -> list[str]:
+    return [re.sub(r"\s+", " ", line).strip() for line in out.splitlines() if line.startswith("  ")]
+
+
+def test_one_line_a_commit_newest_first(lab: Lab) -> None:
+    upgrade(lab, "raise wick")
+    lab.repo.write("notes.txt", "no lockfile\n")
+    lab.repo.commit("other")
+    out = lab.run("log").out
+    two, one = rows(out)
+    assert two.startswith(lab.short("HEAD~1"))
+    assert "packages 2 wick 1.0 → 1.1, flint 1.5 → 2.0" in two
+    assert two.endswith("raise wick")
+    assert "+lab 0.1, +wick 1.0, +flint 1.5" in one
+    assert out.endswith("\n2 commits of uv.lock\n")
+
+
+def test_a_commit_that_changes_the_form_alone_is_the_same_environment(lab: Lab) -> None:
+    path = lab.repo.path / "uv.lock"
+    path.write_text(path.read_text() + "\n")
+    lab.repo.commit("an empty line")
+    out = lab.run("log").out
+    assert "the same environment" in rows(out)[0]
+    assert "2 commits of uv.lock, 1 of them the same environment as before" in out
+
+
+def test_renames_are_followed(lab: Lab) -> None:
+    (lab.repo.path / "deep").mkdir()
+    lab.repo.git("mv", "uv.lock", "deep/uv.lock")
+    lab.repo.commit("move it")
+    out = lab.run("log").out
+    assert "moved from uv.lock, the same environment" in rows(out)[0]
+    assert len(rows(out)) == 2
+
+
+def test_records_of_the_machine_are_told_with_their_commits(lab: Lab) -> None:
+    lab.record(kernel_release="6.8.0", driver_nvidia="550")
+    lab.repo.commit("record")
+    lab.record(kernel_release="6.11.0", driver_nvidia="550")
+    lab.repo.commit("a new kernel")
+    lab.record(kernel_release="6.11.0", driver_nvidia="560")
+    upgrade(lab, "driver and wick")
+    assert "driver 1, packages 2" in rows(lab.run("log").out)[0]
+    kernel = lab.run("log", "--layer", "kernel").out
+    assert [row.split(" ", 2)[2] for row in rows(kernel)] == [
+        "kernel 1 kernel.release 6.8.0 → 6.11.0 a new kernel"
+    ]
+    assert "2 others moved nothing of that" in kernel
+    assert rows(lab.run("log", "--layer", "driver", "--machine", "elsewhere").out) == []
+
+
+def test_when_did_a_package_move(lab: Lab) -> None:
+    upgrade(lab)
+    lab.lock("flint")
+    lab.repo.commit("three")
+    (lab.repo.path / "uv.lock").write_text((lab.repo.path / "uv.lock").read_text() + "\n")
+    lab.repo.commit("four")
+    told = lab.run_json("log", "--package", "wi*")
+    assert [[(c["before"], c["after"]) for c in entry["changes"]] for entry in told["entries"]] == [
+        [("1.1", None)],
+        [("1.0", "1.1")],
+        [(None, "1.0")],
+    ]
+    assert told["passed_over"] == 1
+
+
+def test_json_has_counts_and_the_rest(lab: Lab) -> None:
+    upgrade(lab)
+    entry = lab.run_json("log", "-n", "1")["entries"][0]
+    assert entry["layers"] == {"packages": 2}
+    assert entry["counts"] == {"upgraded": 2}
+    assert entry["commit"] == lab.repo.head()
+    assert entry["subject"] == "two"
+    assert entry["same"] is False
+    assert [c["origin"] for c in entry["changes"]] == ["root", "forced"]
+
+
+def test_verdicts_stand_with_their_commits(lab: Lab) -> None:
+    lab.sync()
+    assert lab.run("smoke", "--", "true").code == 0
+    assert lab.run("smoke", "--", "false").code == 1
+    assert lab.run_json("log")["entries"][0]["verdicts"] == [
+        {"machine": "testbed", "last": "bad", "count": 2}
+    ]
+    assert "bad@testbed ×2" in rows(lab.run("log").out)[0]
+
+
+def test_a_lockfile_that_can_not_be_read_is_said_and_the_rest_goes_on(lab: Lab) -> None:
+    path = lab.repo.path / "uv.lock"
+    whole = path.read_text()
+    path.write_text(whole.replace("[[package]]", "<<<<<<< HEAD\n[[package]]", 1))
+    lab.repo.commit("unmerged")
+    path.write_text(whole)
+    lab.repo.commit("merged")
+    upgrade(lab)
+    told = lab.run_json("log")["entries"]
+    assert [bool(entry["fault"]) for entry in told] == [False, True, True, False]
+    assert "conflict markers" in told[1]["fault"]
+
+
+def test_a_merge_tells_its_own_change(lab: Lab) -> None:
+    lab.repo.git("checkout", "-q", "-b", "side")
+    upgrade(lab, "on the side")
+    lab.repo.git("checkout", "-q", "-")
+    lab.repo.write("notes.txt", "x\n")
+    lab.repo.commit("on the main line")
+    lab.repo.git("merge", "-q", "--no-ff", "-m", "merge side", "side")
+    assert rows(lab.run("log").out)[0].endswith("→ 2.0 on the side")
+    first = rows(lab.run("log", "--first-parent").out)[0]
+    assert first.endswith("merge side")
+    assert "wick 1.0 → 1.1" in first
+
+
+def test_a_range_and_a_date(lab: Lab) -> None:
+    upgrade(lab)
+    assert len(rows(lab.run("log", "HEAD~1..HEAD").out)) == 1
+    assert rows(lab.run("log", "--since", "2027-01-01").out) == []
+
+
+@pytest.mark.parametrize("revision", ["nowhere", "--all", "HEAD..nowhere"])
+def test_no_such_history_is_one_line(lab: Lab, revision: str) -> None:
+    done = lab.run("log", "--", revision)
+    assert done.code == 2
+    assert "Traceback" not in done.err
+
+
+def test_markdown_is_a_table(lab: Lab) -> None:
+    lines = lab.run("log", "--format", "markdown").out.splitlines()
+    assert lines[0].startswith("| commit | date |")
+    assert lines[2].count("|") == 7
+
+
+def count_raw(text: str) -> dict[str, list[tuple[str, ...]]]:
+    """Versions and sources by name, from the raw TOML."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    document: dict[str, Any] = tomllib.loads(text)
+    for package in document.get("package", []):
+        source = package["source"]
+        kind = next(iter(source)) if isinstance(source, dict) else "text"
+        if kind not in {"virtual", "editable", "directory"}:
+            found.setdefault(package["name"], []).append((package.get("version", ""),))
+    return {name: sorted(versions) for name, versions in found.items()}
+
+
+@pytest.mark.skipif(not FIELD, reason="ENVTRACK_FIELD_LOCKS names no folder of histories")
+def test_real_histories_agree_with_a_count_of_the_raw_files(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundles = sorted(Path(FIELD).rglob("*.bundle"))
+    assert bundles
+    for bundle in bundles:
+        clone = tmp_path / bundle.stem
+        subprocess.run(["git", "clone", "-q", "--bare", str(bundle), str(clone)], check=True)
+        branch = subprocess.run(
+            ["git", "-C", str(clone), "for-each-ref", "--format=%(refname)"],
+            check=True, capture_output=True, text=True,
+        ).stdout.split()[0]  # fmt: skip
+        tree = tmp_path / f"{bundle.stem}-tree"
+        subprocess.run(
+            ["git", "-C", str(clone), "worktree", "add", "-q", "--detach", str(tree), branch],
+            check=True,
+        )
+        monkeypatch.chdir(tree)
+        for entry in lab.run_json("log")["entries"]:
+            texts = []
+            for revision in (f"{entry['commit']}~1", entry["commit"]):
+                blob = subprocess.run(
+                    ["git", "show", f"{revision}:uv.lock"],
+                    check=False,
+                    capture_output=True,
+                    text=True,
+                )
+                texts.append(blob.stdout if blob.returncode == 0 else "")
+            before, after = (count_raw(text) if text else {} for text in texts)
+            moved = {
+                name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
+            }
+            kinds = {"added", "removed", "upgraded", "downgraded", "variant", "changed"}
+            own = {
+                change["name"]
+                for change in entry["changes"]
+                if change["name"] not in before.keys() | after.keys()
+            }
+            told = {change["name"] for change in entry["changes"] if change["kind"] in kinds} - own
+            assert told == moved, entry["commit"]
