@@ -211,7 +211,11 @@ def _compare_selectors(
     before: Lock, after: Lock, pairs: Mapping[str, list[Pair]], moved: frozenset[str]
 ) -> dict[str, list[Change]]:
     """Packages that stayed, but of which the locks say otherwise when to install them."""
+    locks = before, after
     projects = {package.name for package in (*before.roots, *after.roots)}
+    kept = [row for rows in pairs.values() for row in rows]
+    before = replace(before, packages=tuple(old for old, _ in kept if old is not None))
+    after = replace(after, packages=tuple(new for _, new in kept if new is not None))
     # What no lock touched asks for the same in both.
     asking = (set(pairs) - moved) | (projects & set(pairs))
     known = before.knows & after.knows
@@ -222,7 +226,7 @@ def _compare_selectors(
         asked, asks = old_asks.get(name, frozenset()), new_asks.get(name, frozenset())
         if asked == asks and name not in pairs:
             continue
-        rows = pairs[name] if name in pairs else _pair_named(name, before, after)
+        rows = pairs[name] if name in pairs else _pair_named(name, *locks)
         stayed = [(old, new) for old, new in rows if old is not None and new is not None]
         if not stayed:
             continue

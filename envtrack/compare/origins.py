@@ -68,7 +68,8 @@ def find_origins(before: Lock | None, after: Lock | None, moved: frozenset[str])
         retold=frozenset(
             name for name in {*told[0], *told[1]} if told[0].get(name) != told[1].get(name)
         ),
-        free=_reach_unmoved(locks, moved, asked),
+        # Whoever is asked for by name needs no way from a root.
+        free=frozenset() if moved <= asked else _reach_unmoved(locks, moved, asked),
     )
 
 
@@ -112,10 +113,14 @@ def _reach_unmoved(
     """What the edges of roots and of packages that stayed lead to."""
     edges: dict[str, set[str]] = {}
     roots: set[str] = set()
+    seen: set[int] = set()
     for lock in locks:
         roots.update(package.name for package in lock.roots)
         for package in lock.packages:
-            edges.setdefault(package.name, set()).update(_edge_names(package))
+            # Two states of a file share most of their packages.
+            if id(package) not in seen:
+                seen.add(id(package))
+                edges.setdefault(package.name, set()).update(_edge_names(package))
     reached: set[str] = set()
     waiting = [*roots, *asked]
     while waiting:

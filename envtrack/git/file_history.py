@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _FIELD, _RECORD = "\x1f", "\x1e"
 _FORMAT = f"--format={_RECORD}%H{_FIELD}%P{_FIELD}%an{_FIELD}%cI{_FIELD}%s{_FIELD}"
 _NO_BLOB = "0" * 40
-# So many states are held in memory at a time: the largest lockfiles are 4 MB.
-_AT_ONCE = 16
+# So much is held in memory at a time: the largest lockfiles are 4 MB.
+_AT_ONCE_BYTES = 24 * 1024 * 1024
 _LONG_S = 600.0
 
 
@@ -123,10 +123,9 @@ def _blob(text: str) -> Oid | None:
 def read_blobs(repository: Repository, blobs: Sequence[Oid]) -> Iterator[tuple[Oid, bytes]]:
     """The contents of blobs in the order given; those that are not there are passed over.
 
-    Cost: a git process for each 16 of them, which are in memory together.
+    Cost: a git process for each 24 MB of them, which are in memory together.
     """
-    for start in range(0, len(blobs), _AT_ONCE):
-        some = blobs[start : start + _AT_ONCE]
+    for some in _cut(repository, blobs):
         names = "".join(f"{blob.hex}\n" for blob in some).encode()
         said = repository.git("cat-file", "--batch", stdin=names, timeout_s=_LONG_S).stdout
         position = 0
@@ -139,3 +138,19 @@ def read_blobs(repository: Repository, blobs: Sequence[Oid]) -> Iterator[tuple[O
             size = int(head[-1])
             yield blob, said[position : position + size]
             position += size + 1
+
+
+def _cut(repository: Repository, blobs: Sequence[Oid]) -> Iterator[list[Oid]]:
+    """The blobs in groups of bearable size."""
+    names = "".join(f"{blob.hex}\n" for blob in blobs).encode()
+    said = repository.git("cat-file", "--batch-check=%(objectsize)", stdin=names).text
+    some: list[Oid] = []
+    size = 0
+    for blob, row in zip(blobs, said.splitlines(), strict=True):
+        some.append(blob)
+        size += int(row) if row.isdigit() else 0
+        if size > _AT_ONCE_BYTES:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some

@@ -96,7 +96,9 @@ class ChunkReader:
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[LockedPackage, frozenset[str]]] = {}
+        self._known: dict[str, LockedPackage] = {}
+        self._strange: dict[str, frozenset[str]] = {}
+        self._heads: dict[str, dict[str, Any]] = {}
         self._characters = 0
 
     def read(self, text: str) -> tuple[dict[str, Any], list[LockedPackage], set[str]] | None:
@@ -111,25 +113,41 @@ class ChunkReader:
             return None
         head_text, chunks = cut
         try:
-            head = _load(head_text)
+            head = self._find_head(head_text)
             if "package" in head or "distribution" in head:
                 return None
-            entries = [self._find(chunk) for chunk in chunks]
+            packages = [self._known.get(chunk) or self._read(chunk) for chunk in chunks]
         except (OddValueError, RecursionError, ValueError):  # the TOML reader's is a ValueError
             return None
-        strange = set[str]().union(*(odd for _, odd in entries))
-        return head, [package for package, _ in entries], strange
+        strange: set[str] = set()
+        if self._strange:
+            for chunk in self._strange.keys() & set(chunks):
+                strange |= self._strange[chunk]
+        return head, packages, strange
 
-    def _find(self, chunk: str) -> tuple[LockedPackage, frozenset[str]]:
-        found = self._known.get(chunk)
-        if found is None:
-            found = _read_chunk(chunk)
-            if self._characters > _MOST_CHARACTERS:
-                self._known.clear()
-                self._characters = 0
-            self._known[chunk] = found
-            self._characters += len(chunk)
-        return found
+    def _find_head(self, text: str) -> dict[str, Any]:
+        """What stands above the packages; it is not to be changed by who gets it."""
+        head = self._heads.get(text)
+        if head is None:
+            head = _load(text)
+            self._heads[self._keep(text)] = head
+        return head
+
+    def _read(self, chunk: str) -> LockedPackage:
+        package, strange = _read_chunk(chunk)
+        if strange:
+            self._strange[chunk] = strange
+        self._known[self._keep(chunk)] = package
+        return package
+
+    def _keep(self, text: str) -> str:
+        """The text, after everything was forgotten if it is one too many."""
+        if self._characters > _MOST_CHARACTERS:
+            self._characters = 0
+            for memory in (self._known, self._strange, self._heads):
+                memory.clear()
+        self._characters += len(text)
+        return text
 
 
 def cut_text(text: str) -> tuple[str, list[str]] | None:

@@ -246,7 +246,12 @@ class Lock:
     def roots(self) -> tuple[LockedPackage, ...]:
         """The packages that the lock was made for: the root project and the members."""
         members = frozenset(self.members)
-        return tuple(p for p in self.packages if p.is_root or p.name in members)
+        # Written out: this is asked of every package of every state of a history.
+        return tuple(
+            p
+            for p in self.packages
+            if p.name in members or (p.source.location in _HERE and p.source.kind in _TREES)
+        )
 
     @property
     def local_trees(self) -> tuple[LockedPackage, ...]:
