@@ -44,9 +44,14 @@ def diff(
         Layer | None,
         option(
             "--layer",
+            "--only",
             metavar="NAME",
             help="Only the changes of one layer, such as driver or packages.",
         ),
+    ] = None,
+    package: Annotated[
+        str | None,
+        option("--package", metavar="GLOB", help="Only packages of such names: torch, 'nvidia-*'."),
     ] = None,
     exit_code: Annotated[
         bool, option("--exit-code", help="End with 1 if something differs, else with 0.")
@@ -68,6 +73,8 @@ def diff(
     """
     place = Place(directory=directory, lockfile=lockfile, machine=machine)
     comparison = _compare(before, after, place, layer)
+    if package is not None:
+        comparison = _choose(comparison, package)
     _put_out(comparison, Output(format=form, path=output, colour=color, is_full=full))
     if exit_code and comparison.changes:
         raise SystemExit(1)
@@ -86,6 +93,14 @@ def _compare(
             hint="`--lockfile PATH` names the one that is meant",
         )
     return compare_records(older, newer, layer=layer)
+
+
+def _choose(comparison: "Comparison", package: str) -> "Comparison":
+    from dataclasses import replace
+    from fnmatch import fnmatchcase
+
+    chosen = tuple(one for one in comparison.changes if fnmatchcase(one.name, package))
+    return replace(comparison, changes=chosen)
 
 
 def _read_sides(before: str | None, after: str, place: Place) -> "tuple[Record, Record]":

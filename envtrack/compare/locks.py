@@ -49,14 +49,18 @@ def compare_locks(
     """
     if before == after:
         return ()
+    python: Change | None = None
     if environment is None and selection is None:
         changes = _compare_whole(before, after)
+        if before is not None and after is not None:
+            python = compare_requires_python(before, after)
     else:
         place = selection or Selection(), environment or {}
         old, new = (() if lock is None else _reach(lock, *place) for lock in (before, after))
         found = _compare_packages(pair_packages(old, new))
         changes = {name: _tell_selected(rows, before, after) for name, rows in found.items()}
-    return sort_changes(_with_origins(changes, before, after))
+    told = _with_origins(changes, before, after)
+    return sort_changes(told if python is None else (python, *told))
 
 
 def _reach(
@@ -143,6 +147,8 @@ def compare_requires_python(before: Lock, after: Lock) -> Change | None:
     old, new = before.requires_python, after.requires_python
     if old == new or _specifiers(old) == _specifiers(new):
         return None
+    if before.format != after.format and not (old and new):
+        return None  # one of the two formats does not say it
     return Change(
         layer=Layer.PYTHON,
         name="requires-python",

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 SCHEMA = 1
 # So many changes of one layer are shown; what follows is counted.
 _SHOWN = 12
+# Changes that follow from others say little: more than so many are only counted.
+_SHOWN_FORCED = 3
 _NOTHING = "–"
 # A detail of up to a fifth of the width stands at the end of its row.
 _DETAIL_SHARE = 5
@@ -47,14 +49,23 @@ def render_comparison_text(comparison: Comparison, look: Look) -> str:
     blocks: list[Block] = [Line(f"{comparison.before} → {comparison.after}", "bold")]
     for layer, changes in comparison.by_layer():
         blocks += [Line(""), Line(f"{layer}  {_count(changes)}", "bold")]
-        shown = changes if look.is_full or len(changes) <= _SHOWN + 1 else changes[:_SHOWN]
+        shown = changes if look.is_full else _choose_shown(changes)
         for change in shown:
             blocks += _render_change(change, look)
         if len(shown) < len(changes):
-            blocks.append(Line(_say_rest(changes[len(shown) :]), "dim", 2))
+            left = [change for change in changes if change not in shown]
+            blocks.append(Line(_say_rest(left), "dim", 2))
     blocks += [Line(""), Line(say_sum(comparison))]
     blocks += [Line(f"note: {note}", "dim") for note in comparison.notes]
     return render_blocks(blocks, look)
+
+
+def _choose_shown(changes: Sequence[Change]) -> Sequence[Change]:
+    """What was asked for first; of what follows from it a few, or none and their count."""
+    asked = [change for change in changes if change.origin is not Origin.FORCED]
+    if asked and len(changes) - len(asked) > _SHOWN_FORCED:
+        changes = asked
+    return changes if len(changes) <= _SHOWN + 1 else changes[:_SHOWN]
 
 
 def say_sum(comparison: Comparison) -> str:

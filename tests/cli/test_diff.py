@@ -279,3 +279,25 @@ def test_nothing_of_the_users_moves(lab: Lab) -> None:
     lab.run("diff")
     lab.run("diff", "HEAD~1", "now")
     assert lab.repo.state() == before
+
+
+def test_the_pythons_that_a_lock_is_for_are_a_layer(lab: Lab) -> None:
+    project = lab.repo.path / "pyproject.toml"
+    project.write_text(project.read_text().replace(">=3.11", ">=3.12"))
+    lab.lock("wick<1.1")
+    path = lab.repo.path / "uv.lock"
+    path.write_text(
+        path.read_text().replace('requires-python = ">=3.11"', 'requires-python = ">=3.12"')
+    )
+    lab.repo.commit("two")
+    assert (
+        "requires-python  >=3.11 → >=3.12"
+        in lab.run("diff", "HEAD~1", "HEAD", "--only", "python").out
+    )
+
+
+def test_only_some_packages(lab: Lab) -> None:
+    upgrade(lab)
+    told = lab.run_json("diff", "HEAD~1", "HEAD", "--package", "fl*")
+    assert [change["name"] for change in told["changes"]] == ["flint"]
+    assert lab.run("diff", "HEAD~1", "HEAD", "--package", "numpy", "--exit-code").code == 0

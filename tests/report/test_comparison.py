@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -86,10 +87,16 @@ LONG = compare(
 
 
 def test_a_long_layer_is_shortened_with_a_count() -> None:
-    lines = render_comparison_text(LONG, Look()).splitlines()
+    asked = replace(LONG, changes=tuple(replace(c, origin=Origin.ROOT) for c in LONG.changes))
+    lines = render_comparison_text(asked, Look()).splitlines()
     assert len(lines) == 2 + 1 + 12 + 1 + 2
+    assert "  … and 29 more (29 root): --full shows them" in lines
+
+
+def test_what_follows_is_counted_and_what_was_asked_for_is_shown() -> None:
+    lines = render_comparison_text(LONG, Look()).splitlines()
     assert lines[3].split() == ["wish", "1", "→", "2", "upgraded", "root"]
-    assert "  … and 29 more (29 forced): --full shows them" in lines
+    assert lines[4] == "  … and 40 more (40 forced): --full shows them"
 
 
 def test_full_shows_all() -> None:
@@ -189,3 +196,28 @@ def test_markdown_is_a_table_a_layer() -> None:
 - a\\*b
 """
     )
+
+
+def test_many_forced_changes_are_counted_and_few_are_shown() -> None:
+    def change(name: str, origin: Origin) -> Change:
+        return Change(
+            layer=Layer.PACKAGES,
+            name=name,
+            kind=ChangeKind.UPGRADED,
+            before="1",
+            after="2",
+            origin=origin,
+        )
+
+    forced = [change(f"follower-{number}", Origin.FORCED) for number in range(4)]
+    rows = (change("leader", Origin.ROOT), *forced)
+    told = render_comparison_text(Comparison(before="a", after="b", changes=rows), Look())
+    assert "leader" in told
+    assert "follower" not in told
+    assert "4" in told
+    few = Comparison(before="a", after="b", changes=rows[:4])
+    assert "follower-2" in render_comparison_text(few, Look())
+    full = render_comparison_text(
+        Comparison(before="a", after="b", changes=rows), Look(is_full=True)
+    )
+    assert "follower-3" in full
