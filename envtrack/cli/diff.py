@@ -20,6 +20,7 @@ from envtrack.model.layer import Layer
 if TYPE_CHECKING:
     from envtrack.compare.records import Record
     from envtrack.model.comparison import Comparison
+    from envtrack.model.suspect import Suspicion
 
 
 # Longer than other functions: each option is a parameter.
@@ -69,20 +70,23 @@ def diff(
     Packages are compared by their lockfiles: a root change was asked for, a forced one
     follows from a root change. Everything below them is compared by the recorded snapshots.
 
-    Without arguments the last recorded state is compared with this machine now.
+    Without arguments the last recorded state is compared with this machine now. Where smoke tests
+    said good on one side and bad on the other, the changes are ranked as suspects, and the last
+    line is the experiment that tells most.
     """
     place = Place(directory=directory, lockfile=lockfile, machine=machine)
-    comparison = _compare(before, after, place, layer)
+    comparison, suspicion = _compare(before, after, place, layer)
     if package is not None:
-        comparison = _choose(comparison, package)
-    _put_out(comparison, Output(format=form, path=output, colour=color, is_full=full))
+        comparison, suspicion = _choose(comparison, package), None
+    shape = Output(format=form, path=output, colour=color, is_full=full)
+    _put_out(comparison, suspicion, shape)
     if exit_code and comparison.changes:
         raise SystemExit(1)
 
 
 def _compare(
     before: str | None, after: str | None, place: Place, layer: Layer | None
-) -> "Comparison":
+) -> "tuple[Comparison, Suspicion | None]":
     from envtrack.compare.records import Part, compare_records
     from envtrack.record.operands import NOW
 
@@ -92,7 +96,12 @@ def _compare(
             f"neither {older.name} nor {newer.name} has this lockfile",
             hint="`--lockfile PATH` names the one that is meant",
         )
-    return compare_records(older, newer, layer=layer)
+    comparison = compare_records(older, newer, layer=layer)
+    if layer is not None or older.verdict is newer.verdict is None:
+        return comparison, None
+    from envtrack.compare.suspects import find_suspects
+
+    return comparison, find_suspects(older, newer, comparison)
 
 
 def _choose(comparison: "Comparison", package: str) -> "Comparison":
@@ -122,7 +131,7 @@ def _read_older(before: str | None, context: Context) -> "Record":
     return read_operand(before, context.bench, context.folder)
 
 
-def _put_out(comparison: "Comparison", output: Output) -> None:
+def _put_out(comparison: "Comparison", suspicion: "Suspicion | None", output: Output) -> None:
     from envtrack.report.comparison import (
         render_comparison_json,
         render_comparison_markdown,
@@ -130,8 +139,8 @@ def _put_out(comparison: "Comparison", output: Output) -> None:
     )
 
     rendering = Rendering(
-        text=lambda look: render_comparison_text(comparison, look),
-        json=lambda: render_comparison_json(comparison),
-        markdown=lambda: render_comparison_markdown(comparison),
+        text=lambda look: render_comparison_text(comparison, look, suspicion),
+        json=lambda: render_comparison_json(comparison, suspicion),
+        markdown=lambda: render_comparison_markdown(comparison, suspicion),
     )
     put_out(rendering, output)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from envtrack.model.comparison import Comparison, sort_changes
 from envtrack.model.layer import Layer
 from envtrack.model.redact import redact_url
+from envtrack.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,12 +43,14 @@ class Record:
         lock: what its lockfile pins, or why there is none.
         snapshot: its machine, or why there is none.
         notes: what is to be said of it, a line each.
+        verdict: what the smoke test last said of it; ``None``: nothing.
     """
 
     name: str
     lock: Lock | Part = Part.NOT_MEANT
     snapshot: Snapshot | Part = Part.NOT_MEANT
     notes: tuple[str, ...] = field(default=())
+    verdict: Verdict | None = None
 
 
 def compare_records(

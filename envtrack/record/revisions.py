@@ -11,6 +11,7 @@ from envtrack.lockfiles.interface import parse_lock
 from envtrack.model.oid import Oid
 from envtrack.model.paths import SNAPSHOTS, is_snapshot, snapshot_path
 from envtrack.model.snapshot import parse_snapshot
+from envtrack.record.verdicts import find_last_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +56,13 @@ def read_revision(
         said = f"the record there, of {snapshot.taken_at}, was taken with another {lockfile}"
         notes.append(f"{shown}: not recorded here for {machine}: {said}")
         snapshot = None
-    return Record(name=shown, lock=lock, snapshot=snapshot or Part.MISSING, notes=tuple(notes))
+    return Record(
+        name=shown,
+        lock=lock,
+        snapshot=snapshot or Part.MISSING,
+        notes=tuple(notes),
+        verdict=find_last_verdict(repository, machine, lockfile, commit),
+    )
 
 
 def _name(name: str, commit: Oid) -> str:

@@ -105,6 +105,19 @@ def find_newest_good(
     return None
 
 
+def find_last_verdict(
+    repository: Repository, machine: str, lockfile: str, commit: Oid
+) -> Verdict | None:
+    """What was last said on a machine of a commit and the lockfile that it has, if anything."""
+    for _, entries in read_all_notes(repository, (commit,)):
+        about = [entry for entry in entries if _is_about(entry, machine, lockfile)]
+        blob = repository.find_blob(commit, lockfile) if about else None
+        if about and blob is not None and about[-1]["lockfile"].get("blob") == blob.hex:
+            said = about[-1].get("verdict")
+            return Verdict(said) if said in set(Verdict) else None
+    return None
+
+
 def _is_about(entry: Mapping[str, Any], machine: str, lockfile: str) -> bool:
     ref = entry.get("lockfile")
     return (

@@ -1,9 +1,11 @@
 """A comparison as text, JSON and Markdown.
 
 The JSON form, schema 1: ``{"schema", "kind": "comparison", "before", "after", "changes": [{"layer",
-"name", "kind", "before", "after", "origin", "detail"}], "notes": []}``. ``before`` and ``after`` of
-a change are text or ``null`` (was not there, is no longer there). Keys may be added, none changes
-its meaning without a new schema number.
+"name", "kind", "before", "after", "origin", "detail"}], "notes": [], "suspicion": {"situation",
+"suspects": [{"name", "layer", "weight", "because": []}], "cleared": [], "next_step", "command"}}``.
+``before`` and ``after`` of a change are text or ``null`` (was not there, is no longer there);
+``suspicion`` is ``null`` without verdicts. Keys may be added, none changes its meaning without a
+new schema number.
 """
 
 from __future__ import annotations
@@ -14,11 +16,13 @@ from typing import TYPE_CHECKING
 from envtrack.model.comparison import ChangeKind, Origin
 from envtrack.report.look import Block, Line, Row, render_blocks
 from envtrack.report.plain import show_json, show_markdown, show_plain
+from envtrack.report.suspects import describe_suspicion, suspicion_blocks, suspicion_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from envtrack.model.comparison import Change, Comparison
+    from envtrack.model.suspect import Suspicion
     from envtrack.report.look import Look
 
 SCHEMA = 1
@@ -44,7 +48,9 @@ _STYLES = {
 }
 
 
-def render_comparison_text(comparison: Comparison, look: Look) -> str:
+def render_comparison_text(
+    comparison: Comparison, look: Look, suspicion: Suspicion | None = None
+) -> str:
     """A table by layer from the ground up; long layers are shortened unless the look is full."""
     blocks: list[Block] = [Line(f"{comparison.before} → {comparison.after}", "bold")]
     for layer, changes in comparison.by_layer():
@@ -57,6 +63,8 @@ def render_comparison_text(comparison: Comparison, look: Look) -> str:
             blocks.append(Line(_say_rest(left), "dim", 2))
     blocks += [Line(""), Line(say_sum(comparison))]
     blocks += [Line(f"note: {note}", "dim") for note in comparison.notes]
+    if suspicion is not None:
+        blocks += suspicion_blocks(suspicion, look)
     return render_blocks(blocks, look)
 
 
@@ -129,7 +137,7 @@ def _say_origin(change: Change) -> str:
     return "" if change.origin is Origin.NOT_KNOWN else str(change.origin)
 
 
-def render_comparison_json(comparison: Comparison) -> str:
+def render_comparison_json(comparison: Comparison, suspicion: Suspicion | None = None) -> str:
     """The documented JSON form, with a final newline."""
     document = {
         "schema": SCHEMA,
@@ -149,11 +157,12 @@ def render_comparison_json(comparison: Comparison) -> str:
             for change in comparison.changes
         ],
         "notes": list(comparison.notes),
+        "suspicion": None if suspicion is None else describe_suspicion(suspicion),
     }
     return show_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
 
 
-def render_comparison_markdown(comparison: Comparison) -> str:
+def render_comparison_markdown(comparison: Comparison, suspicion: Suspicion | None = None) -> str:
     """A table a layer, whole; every value renders as itself."""
     before, after = show_markdown(comparison.before), show_markdown(comparison.after)
     lines = [f"## {before} → {after}", "", f"{say_sum(comparison)}."]
@@ -163,6 +172,8 @@ def render_comparison_markdown(comparison: Comparison) -> str:
         lines += [_markdown_row(change) for change in changes]
     if comparison.notes:
         lines += ["", *(f"- {show_markdown(note)}" for note in comparison.notes)]
+    if suspicion is not None:
+        lines += suspicion_markdown(suspicion)
     return "\n".join([*lines, ""])
 
 

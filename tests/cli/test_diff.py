@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.lab import Lab
+from tests.support.repo import UV
 
 MOVED = """\
 packages  2 changes, 1 root, 1 forced
@@ -301,3 +302,19 @@ def test_only_some_packages(lab: Lab) -> None:
     told = lab.run_json("diff", "HEAD~1", "HEAD", "--package", "fl*")
     assert [change["name"] for change in told["changes"]] == ["flint"]
     assert lab.run("diff", "HEAD~1", "HEAD", "--package", "numpy", "--exit-code").code == 0
+
+
+def test_verdicts_on_both_sides_make_suspects(lab: Lab) -> None:
+    lab.sync()
+    assert lab.run("smoke", "--", "true").code == 0
+    upgrade(lab)
+    lab.sync()
+    assert "of HEAD" in lab.run("diff", "HEAD~1", "HEAD").out
+    assert lab.run("smoke", "--", "false").code == 1
+    told = lab.run_json("diff", "HEAD~1", "HEAD")["suspicion"]
+    assert [one["name"] for one in told["suspects"]] == ["wick", "flint"]
+    assert told["command"].startswith("uv lock --upgrade-package=wick==1.0 && ")
+    assert lab.run_json("diff", "HEAD~1", "HEAD", "--layer", "packages")["suspicion"] is None
+    command = told["command"].replace("uv lock", f"{UV} lock --no-index --find-links {lab.index}")
+    lab.repo.run(["sh", "-ec", command.partition(" && ")[0]])
+    assert 'name = "flint"\nversion = "1.5"' in (lab.repo.path / "uv.lock").read_text()
