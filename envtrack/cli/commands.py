@@ -120,6 +120,19 @@ _HOOKS = Group(
     ),
 )
 
+_LOCKFILES = Group(
+    name="lockfiles",
+    summary="Help git to show lockfiles.",
+    help="Help git to show lockfiles.",
+    commands=(
+        Command(
+            name="textconv",
+            module="lockfiles",
+            summary="Print a lockfile in a form that `git diff` can show: a line a package.",
+        ),
+    ),
+)
+
 PANELS: Final[tuple[tuple[str, tuple[Command | Group, ...]], ...]] = (
     (_FIND, (_BISECT,)),
     (
@@ -140,6 +153,7 @@ PANELS: Final[tuple[tuple[str, tuple[Command | Group, ...]], ...]] = (
                 module="show",
                 summary="Show the snapshot that is recorded beside a revision's lockfile.",
             ),
+            _LOCKFILES,
         ),
     ),
     (

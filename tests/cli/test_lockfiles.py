@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.lab import Lab
+from tests.lockfiles.samples import SAMPLES
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_line_a_package_sorted(lab: Lab, tmp_path: Path, name: str) -> None:
+    filename, text = SAMPLES[name]
+    path = tmp_path / filename
+    path.write_text(text, encoding="utf-8")
+    done = lab.run("lockfiles", "textconv", str(path))
+    assert done.code == 0
+    lines = [
+        line
+        for line in done.out.splitlines()
+        if not line.startswith(("requires-python", "not pinned: "))
+    ]
+    assert lines == sorted(lines)
+    assert len(lines) > 0
+    assert "secret" not in done.out
+
+
+def test_git_shows_what_moved(lab: Lab) -> None:
+    command = f"{sys.executable} -m envtrack lockfiles textconv"
+    lab.repo.git("config", "diff.envtrack.textconv", command)
+    lab.repo.write(".gitattributes", "uv.lock diff=envtrack\n")
+    lab.lock("wick")
+    told = lab.repo.git("diff", "HEAD", "--", "uv.lock")
+    moved = {line for line in told.splitlines() if re.match(r"[+-]\w", line)}
+    assert moved == {"-flint 1.5", "+flint 2.0", "-wick 1.0", "+wick 1.1"}
+
+
+def test_what_can_not_be_read_goes_through_as_it_is(lab: Lab, tmp_path: Path) -> None:
+    path = tmp_path / "uv.lock"
+    path.write_bytes(b"<<<<<<< HEAD\n\xff\n")
+    assert lab.run("lockfiles", "textconv", str(path)).out == "<<<<<<< HEAD\n\\xff\n"
+    assert lab.run("lockfiles", "textconv", str(tmp_path / "none")).code == 2
