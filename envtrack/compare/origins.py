@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from envtrack.model.comparison import Origin
-from envtrack.model.lock import Dependency, Lock, LockedPackage
+from envtrack.model.lock import Dependency, Knowledge, Lock, LockedPackage
 from envtrack.model.names import normalise
 
 _MOST_KNOWN = 20_000
@@ -22,12 +22,14 @@ class Origins:
         is_known: whether either lock keeps what it was asked with.
         asked: names in the requirements of the roots, on either side.
         retold: names of which constraints, overrides or excludes say something else now.
+        has_graph: whether the locks say which package needs which.
         free: names that can be reached from a root without passing through a package that moved.
     """
 
     is_known: bool
     asked: frozenset[str]
     retold: frozenset[str]
+    has_graph: bool
     free: frozenset[str]
 
     def of(self, name: str, *, by_itself: bool) -> Origin:
@@ -45,6 +47,8 @@ class Origins:
             return Origin.NOT_KNOWN
         if name in self.asked or name in self.retold:
             return Origin.ROOT
+        if not self.has_graph:
+            return Origin.NOT_KNOWN
         return Origin.ROOT if by_itself and name in self.free else Origin.FORCED
 
 
@@ -68,6 +72,7 @@ def find_origins(before: Lock | None, after: Lock | None, moved: frozenset[str])
         retold=frozenset(
             name for name in {*told[0], *told[1]} if told[0].get(name) != told[1].get(name)
         ),
+        has_graph=all(Knowledge.GRAPH in lock.knows for lock in locks),
         # Whoever is asked for by name needs no way from a root.
         free=frozenset() if moved <= asked else _reach_unmoved(locks, moved, asked),
     )

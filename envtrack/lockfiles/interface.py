@@ -138,7 +138,8 @@ def parse_lock(text: str, *, path: str, include: Include | None = None) -> Lock:
     Args:
         text: the file's content.
         path: how messages name the file; its last part chooses the format.
-        include: reads the files that it names, by their path from its folder.
+        include: reads the files that it names, by their path from its folder, and those that say
+            what the project asks for, where the lockfile does not.
 
     Raises:
         LockfileProblem: no format fits, or the one that fits can't read it.
@@ -153,4 +154,21 @@ def parse_lock(text: str, *, path: str, include: Include | None = None) -> Lock:
             "the file is empty" if not text.strip() else "no known lockfile format",
             hint=f"known formats: {known}",
         )
-    return chosen.parse(text, path=path, include=include)
+    lock = chosen.parse(text, path=path, include=include)
+    return lock if include is None else _add_requests(lock, include)
+
+
+def _add_requests(lock: Lock, include: Include) -> Lock:
+    """The lock with what the project asks for, if only a file beside it says so."""
+    from dataclasses import replace
+
+    from envtrack.lockfiles.manifests import find_requests
+    from envtrack.model.lock import Knowledge
+
+    if Knowledge.REQUESTS in lock.knows:
+        return lock
+    asked = find_requests(lock.format, include)
+    if not asked:
+        return lock
+    known = lock.knows | {Knowledge.REQUESTS}
+    return replace(lock, manifest_requirements=asked, knows=known)
