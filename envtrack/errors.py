@@ -104,11 +104,22 @@ class LockfileProblem(UsageProblem):
     """
 
     def __init__(self, path: str, line: int | None, reason: str, *, hint: str = "") -> None:
+        reason = _one_line(reason)
         where = path if line is None else f"{path}:{line}"
         super().__init__(f"{where}: {reason}", hint=hint)
         self.path = path
         self.line = line
         self.reason = reason
+
+
+def _one_line(text: str) -> str:
+    """The text with whatever would break its line, or steer a terminal, as an escape.
+
+    A reason quotes names and versions as the lockfile has them.
+    """
+    return "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
+    )
 
 
 class SnapshotProblem(UsageProblem):

@@ -27,10 +27,13 @@ _ANY_PLATFORM: Final = "noarch"
 
 
 class _Everything(Collection[str]):
-    """A set that holds every name: `--all-extras`, `--all-groups`."""
+    """A set that holds every name but some: `--all-extras`, `--all-groups`."""
+
+    def __init__(self, but: Collection[str]) -> None:
+        self._but = but
 
     def __contains__(self, name: object) -> bool:
-        return True
+        return name not in self._but
 
     def __iter__(self) -> Iterator[str]:
         return iter(())
@@ -52,9 +55,11 @@ class FlatSelection:
         self._lock = lock
         self._unwanted = {normalise(name) for name in selection.without_groups}
         self._groups = _wanted(
-            (*selection.default_groups, *selection.groups), everything=selection.all_groups
+            (*selection.default_groups, *selection.groups),
+            everything=selection.all_groups,
+            but=self._unwanted,
         )
-        self._extras = _wanted(selection.extras, everything=selection.all_extras)
+        self._extras = _wanted(selection.extras, everything=selection.all_extras, but=())
         self._world = MarkerWorld(environment, self._extras, self._groups)
         place = environment.get("sys_platform", ""), environment.get("platform_machine", "")
         self._subdir = _SUBDIRS.get(place)
@@ -93,5 +98,7 @@ class FlatSelection:
         return name not in self._unwanted and (group == MAIN or name in self._groups)
 
 
-def _wanted(names: tuple[str, ...], *, everything: bool) -> Collection[str]:
-    return _Everything() if everything else {normalise(name) for name in names}
+def _wanted(names: tuple[str, ...], *, everything: bool, but: Collection[str]) -> Collection[str]:
+    if everything:
+        return _Everything(but)
+    return {normalise(name) for name in names}.difference(but)

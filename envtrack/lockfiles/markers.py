@@ -81,6 +81,8 @@ def parse_marker(text: str) -> Node:
         node = _read_either(tokens)
     except IndexError as error:
         raise MarkerError(f"the marker ends early: {text}") from error
+    except RecursionError as error:
+        raise MarkerError("a marker is nested too deeply") from error
     if tokens:
         raise MarkerError(f"not a marker: {text}")
     return node

@@ -90,6 +90,13 @@ def test_extras_are_taken_as_asked() -> None:
     assert names(of, groups=("docs",)) == ["three"]
 
 
+@pytest.mark.parametrize("selection", [{}, {"all_groups": True}])
+def test_a_group_that_is_unwanted_is_none_to_a_marker(selection: dict[str, Any]) -> None:
+    of = lock(package("a", "'dev' in dependency_groups", groups="main dev"))
+    assert names(of, **selection) == ["a"]
+    assert names(of, **selection, without_groups=("dev",)) == []
+
+
 def test_a_group_that_is_nowhere_is_said() -> None:
     notes = explain_selection(GROUPED, Selection(groups=("nowhere",)), LINUX).notes
     assert notes == ("no group nowhere in the lock",)

@@ -148,7 +148,10 @@ def test_poetry_groups_markers_and_sources() -> None:
     assert (lock.schema, lock.revision, lock.requires_python) == (2, 1, ">=3.11,<4.0")
     torch = one(lock, "torch")
     assert torch.belongs_to == ("main", "gpu")
-    assert torch.resolution_markers == ("sys_platform == 'linux'", "extra == 'gpu'")
+    assert torch.resolution_markers == (
+        "sys_platform == 'linux'",
+        "'gpu' in dependency_groups and extra == 'gpu'",
+    )
     assert torch.source.location == "https://registry.example/cu124"
     assert [a.filename for a in torch.artifacts] == ["torch-2.5.1+cu124-cp311-linux.whl"]
     lab = one(lock, "lab-tools")
@@ -162,7 +165,10 @@ def test_poetry_groups_markers_and_sources() -> None:
 
 def test_a_poetry_package_with_a_marker_for_one_of_its_groups_is_everywhere_for_the_other() -> None:
     lock = read("poetry.lock 2.1", ", gpu = \"extra == 'gpu'\"", "")
-    assert one(lock, "torch").resolution_markers == ()
+    assert one(lock, "torch").resolution_markers == (
+        "sys_platform == 'linux'",
+        "'gpu' in dependency_groups",
+    )
 
 
 def test_old_poetry_files_keep_hashes_apart_and_extras_by_name() -> None:

@@ -39,3 +39,19 @@ def test_formats_have_names_of_their_own() -> None:
 
 def test_nothing_claims_an_empty_name_and_text() -> None:
     assert find_format("", "") is None
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("Pipfile.lock", '{"_meta": {"pipfile-spec": 6}, "default": {"a\\n\\u001b[2J": 1}}'),
+        ("poetry.lock", '[[package]]\nname = "a\\n\\u001b[2J"\n[metadata]\nlock-version = "2.1"\n'),
+        ("poetry.lock", '[metadata]\nlock-version = "2.1\\n\\u001b[2J"\n'),
+        ("uv.lock", 'version = 1\n[[package]]\nname = "a\\n\\u001b[2J"\n'),
+    ],
+)
+def test_a_problem_is_one_line_whatever_the_file_has_in_its_names(path: str, text: str) -> None:
+    with pytest.raises(LockfileProblem) as caught:
+        parse_lock(text, path=path)
+    assert caught.value.message.isprintable()
+    assert r"\n\x1b[2J" in caught.value.message

@@ -109,3 +109,12 @@ def test_and_binds_tighter_than_or(parts: list[str], data: st.DataObject) -> Non
 @given(st.text(max_size=60))
 def test_any_text_can_be_asked(text: str) -> None:
     assert MarkerWorld(LINUX).ask(text) in {True, False, None}
+
+
+@pytest.mark.parametrize("end", [")", ""])
+def test_a_marker_that_is_nested_too_deeply_is_undecided(end: str) -> None:
+    world = MarkerWorld(LINUX)
+    marker = "(" * 5000 + TRUE + end * 5000
+    assert world.ask(marker) is None
+    assert world.holds(marker)
+    assert world.undecided == {marker}
