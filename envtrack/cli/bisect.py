@@ -1,6 +1,7 @@
 """``envtrack bisect``: which commit broke it."""
 
 import signal
+from pathlib import PurePosixPath
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
@@ -146,7 +147,7 @@ def start(
 
 
 def _refuse_other(lockfile: str) -> None:
-    if not lockfile.endswith("uv.lock"):
+    if PurePosixPath(lockfile).name != "uv.lock":
         raise UsageProblem(
             f"{lockfile}: `bisect` installs each commit with `uv sync`, which needs a uv.lock",
             hint="`envtrack diff GOOD BAD` compares lockfiles of every format",

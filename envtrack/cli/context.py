@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from envtrack.errors import UsageProblem
 from envtrack.model.paths import LOCKFILE_NAMES, LOOSE_NAMES
@@ -178,12 +178,23 @@ def _find_nearest(found: tuple[str, ...], folder: PurePosixPath) -> str:
         beside = [path for path in found if PurePosixPath(path).parent == around]
         if beside:
             # While a project moves from one tool to another it has both.
-            return min(beside, key=_rank)
+            best = min(map(_rank, beside))
+            meant = [path for path in beside if _rank(path) == best]
+            return meant[0] if len(meant) == 1 else _refuse_several(meant)
     return ""
+
+
+def _refuse_several(paths: list[str]) -> NoReturn:
+    listed = "\n".join(f"  {path}" for path in paths)
+    raise UsageProblem(
+        f"{len(paths)} lockfiles in one folder, and none is meant more than the others:\n{listed}",
+        hint=f"`--lockfile {paths[0]}` says which",
+    )
 
 
 def _rank(path: str) -> int:
     """The place of a lockfile's name in the order of preference."""
     name = PurePosixPath(path).name
-    ranks = (at for at, pattern in enumerate(LOCKFILE_NAMES) if fnmatch(name, pattern))
-    return next(ranks, len(LOCKFILE_NAMES))
+    names = (*LOCKFILE_NAMES, *LOOSE_NAMES)
+    ranks = (at for at, pattern in enumerate(names) if fnmatch(name, pattern))
+    return next(ranks, len(names))

@@ -63,7 +63,11 @@ def init(
 
 
 def _wants_to_go_on() -> bool:
-    return input("Go on? [Y/n] ").strip().lower() in {"", "y", "yes"}
+    try:
+        return input("Go on? [Y/n] ").strip().lower() in {"", "y", "yes"}
+    except EOFError:
+        print()
+        return False
 
 
 def _announce(lockfiles: tuple[str, ...], *, hooks: bool) -> None:

@@ -1,10 +1,10 @@
 """``envtrack log``: the timeline of a lockfile."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated
 
-from envtrack.cli.context import Place, open_context
+from envtrack.cli.context import Context, Place, open_context
 from envtrack.cli.grammar import Argument, option
 from envtrack.cli.options import (
     ColourOption,
@@ -70,30 +70,38 @@ def log(
     Packages by the lockfile itself, over its renames; kernel, driver and the other layers by the
     machine's own records beside it. Verdicts of smoke tests stand with the commits they are about.
     """
-    from envtrack.record.timeline import Scope, read_timeline
-
-    context = open_context(Place(directory=directory, lockfile=lockfile, machine=machine))
     options = [f"--since={since}"] if since else []
     options += ["--first-parent"] if first_parent else []
     options += [f"--max-count={number}"] if number is not None else []
-    named = tuple(revisions or ("HEAD",))
-    for revision in named:
+    context = open_context(Place(directory=directory, lockfile=lockfile, machine=machine))
+    timeline = _read(context, tuple(revisions or ("HEAD",)), options, _choose(package, layer))
+    _put_out(timeline, Output(format=form, path=output, colour=color, is_full=full))
+
+
+def _read(
+    context: Context,
+    revisions: tuple[str, ...],
+    options: Sequence[str],
+    wanted: "Callable[[Change], bool] | None",
+) -> "Timeline":
+    from envtrack.record.timeline import Scope, read_timeline
+
+    for revision in revisions:
         if revision.startswith("-"):
             raise UsageProblem(f"`{revision}` is no revision")
     scope = Scope(
         lockfile=context.bench.lockfile,
         machine=context.bench.machine,
-        revisions=named,
+        revisions=revisions,
         options=tuple(options),
     )
     try:
-        timeline = read_timeline(context.repository, scope, wanted=_choose(package, layer))
+        return read_timeline(context.repository, scope, wanted=wanted)
     except CommandFailed as error:
         raise UsageProblem(
-            f"{' '.join(named)}: git knows no such history",
+            f"{' '.join(revisions)}: git knows no such history",
             hint="`git log --oneline` lists commits",
         ) from error
-    _put_out(timeline, Output(format=form, path=output, colour=color, is_full=full))
 
 
 def _choose(package: str | None, layer: Layer | None) -> "Callable[[Change], bool] | None":

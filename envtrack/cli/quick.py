@@ -73,14 +73,14 @@ def list_parameters(function: Callable[..., None]) -> tuple[Parameter, ...] | No
     """The parameters of a command's function; `None` if one is of a type that only Typer reads."""
     found = []
     for parameter in inspect.signature(function).parameters.values():
-        base, *marks = get_args(parameter.annotation)
+        base, mark = split_annotation(parameter.annotation)
         kind, is_list = _unwrap(base)
         if not (kind in (bool, *_PLAIN) or issubclass(kind, Enum)):
             return None
         found.append(
             Parameter(
                 name=parameter.name,
-                mark=marks[0],
+                mark=mark,
                 kind=kind,
                 is_list=is_list,
                 is_required=parameter.default is inspect.Parameter.empty,

@@ -10,6 +10,7 @@ layer, changes of that layer and of those below it weigh double: what stands abo
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
@@ -25,6 +26,7 @@ from envtrack.model.verdict import Verdict
 if TYPE_CHECKING:
     from envtrack.model.lock import Lock
 
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*", re.ASCII)
 _SAME_VERSION: Final = {
     ChangeKind.VARIANT: "another variant of the same release",
     ChangeKind.REBUILD: "the same version, rebuilt",
@@ -78,7 +80,8 @@ def find_suspects(
         (_weigh(change, compiled, failed_layer) for change in comparison.changes),
         key=lambda suspect: (-suspect.weight, -suspect.change.layer.height, suspect.change.name),
     )
-    step, command = _choose_step(suspects)
+    is_uvs = not isinstance(after.lock, Part) and after.lock.format == "uv.lock"
+    step, command = _choose_step(suspects, is_uvs=is_uvs)
     healed = verdicts[0] is Verdict.BAD
     return Suspicion(
         situation=said + (": one of these changes healed it" if healed else ""),
@@ -180,11 +183,11 @@ def _clear(before: Record, after: Record, comparison: Comparison) -> Iterator[st
         yield f"the same on both sides: {', '.join(same)}"
 
 
-def _choose_step(suspects: Sequence[Suspect]) -> tuple[str, str]:
+def _choose_step(suspects: Sequence[Suspect], *, is_uvs: bool) -> tuple[str, str]:
     """The experiment that splits the suspects best: about half of their weight is put back.
 
     Packages before system layers: to put one back takes a minute and no reboot. What follows from
-    another package goes back with it.
+    another package goes back with it. A command is given where the lockfile is uv's.
     """
     packages = [
         s for s in suspects if _can_go_back(s.change) and s.change.origin is not Origin.FORCED
@@ -203,14 +206,18 @@ def _choose_step(suspects: Sequence[Suspect]) -> tuple[str, str]:
             break
     names = [change.name for change in chosen]
     back = [f"--upgrade-package={change.name}=={change.before}" for change in chosen]
-    command = f"{shlex.join(['uv', 'lock', *back])} && uv sync --locked && envtrack smoke"
+    command = ""
+    if is_uvs:
+        command = f"{shlex.join(['uv', 'lock', *back])} && uv sync --locked && envtrack smoke"
     whom = names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" and {names[-1]}"
     return f"put only {whom} back, in the newer state, and run the smoke test", command
 
 
 def _can_go_back(change: Change) -> bool:
     is_package = change.layer in _PACKAGE_LAYERS and "." not in change.name
-    return is_package and change.kind in _VERSION_KINDS and change.before != "dynamic"
+    # A lockfile is other people's text, and this is to be pasted.
+    is_plain = all(_PLAIN.fullmatch(text) for text in (change.name, change.before or ""))
+    return is_package and is_plain and change.kind in _VERSION_KINDS and change.before != "dynamic"
 
 
 def _say_by_hand(change: Change) -> str:

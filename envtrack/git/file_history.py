@@ -11,10 +11,9 @@ from envtrack.model.oid import Commit, Oid
 if TYPE_CHECKING:
     from envtrack.git.repository import Repository
 
-# Fields and records are told apart by characters that no name and no subject holds.
-_FIELD, _RECORD = "\x1f", "\x1e"
-_FORMAT = f"--format={_RECORD}%H{_FIELD}%P{_FIELD}%an{_FIELD}%cI{_FIELD}%s{_FIELD}"
-_NO_BLOB = "0" * 40
+# git ends a message at a NUL, so that no field can hold one; the last is what follows the format.
+_FORMAT = "--format=%x00%H%x00%P%x00%an%x00%cI%x00%s%x00"
+_FIELDS = 6
 # So much is held in memory at a time: the largest lockfiles are 4 MB.
 _AT_ONCE_BYTES = 24 * 1024 * 1024
 _LONG_S = 600.0
@@ -78,7 +77,8 @@ def list_file_changes(
         path,
         timeout_s=_LONG_S,
     )
-    records = said.text.split(_RECORD)[1:]
+    _, *fields = said.text.split("\0")
+    records = (fields[at : at + _FIELDS] for at in range(0, len(fields), _FIELDS))
     return tuple(change for record in records if (change := _read_record(record, path)))
 
 
@@ -93,8 +93,8 @@ def list_order(
     return tuple(map(Oid, said.text.split()))
 
 
-def _read_record(record: str, path: str) -> FileChange | None:
-    oid, parents, author, date, subject, rest = record.split(_FIELD, 5)
+def _read_record(record: Sequence[str], path: str) -> FileChange | None:
+    oid, parents, author, date, subject, rest = record
     commit = Commit(
         oid=Oid(oid),
         parents=tuple(map(Oid, parents.split())),
@@ -120,8 +120,8 @@ def _blob(text: str) -> Oid | None:
     return None if not text.strip("0") else Oid(text)
 
 
-def read_blobs(repository: Repository, blobs: Sequence[Oid]) -> Iterator[tuple[Oid, bytes]]:
-    """The contents of blobs in the order given; those that are not there are passed over.
+def read_blobs(repository: Repository, blobs: Sequence[Oid]) -> Iterator[tuple[Oid, bytes | None]]:
+    """The contents of blobs in the order given; `None` for one that this clone does not have.
 
     Cost: a git process for each 24 MB of them, which are in memory together.
     """
@@ -134,6 +134,7 @@ def read_blobs(repository: Repository, blobs: Sequence[Oid]) -> Iterator[tuple[O
             head = said[position:end].split()
             position = end + 1
             if head[-1] == b"missing":
+                yield blob, None
                 continue
             size = int(head[-1])
             yield blob, said[position : position + size]

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from envtrack.errors import LockfileProblem
 from envtrack.lockfiles.artifacts import make_artifact, pick_hash
 from envtrack.lockfiles.conda_names import split_conda_filename, split_conda_url
+from envtrack.lockfiles.requirement_edges import read_conda_edges
 from envtrack.lockfiles.tables import OddValueError, take, take_tables, take_text, take_texts
 from envtrack.lockfiles.text import Include
 from envtrack.lockfiles.versions import read_schema
 from envtrack.lockfiles.yaml_text import load_yaml
-from envtrack.model.lock import Dependency, Knowledge, Lock, LockedPackage, Source, SourceKind
+from envtrack.model.lock import Knowledge, Lock, LockedPackage, Source, SourceKind
 from envtrack.model.names import normalise
 
 NEWEST = 1
@@ -112,7 +113,7 @@ def _read_row(row: Mapping[str, Any], line: int) -> LockedPackage:
         name=name.lower() if manager == "conda" else normalise(name),
         version=take_text(row, "version"),
         source=Source(kind=SourceKind.REGISTRY, location=""),
-        dependencies=tuple(_read_edges(row)),
+        dependencies=tuple(read_conda_edges(_find_needs(row))),
         belongs_to=(category,) if category else (),
         platforms=(platform,) if platform else (),
         line=line,
@@ -144,10 +145,7 @@ def as_conda(package: LockedPackage, url: str, digest: str) -> LockedPackage:
     )
 
 
-def _read_edges(row: Mapping[str, Any]) -> Iterator[Dependency]:
+def _find_needs(row: Mapping[str, Any]) -> Iterable[str]:
+    """By name in a table, or in the oldest files as a list."""
     value = row.get("dependencies")
-    names = value if isinstance(value, dict) else take_texts(row, "dependencies")
-    for text in names:
-        name = text.partition(" ")[0]
-        if name and not name.startswith("__"):  # what the machine itself must have
-            yield Dependency(name=name.lower())
+    return value if isinstance(value, dict) else take_texts(row, "dependencies")

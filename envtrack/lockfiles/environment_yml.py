@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 from envtrack.errors import LockfileProblem
 from envtrack.lockfiles.requirements import parse as parse_requirements
 from envtrack.lockfiles.tables import OddValueError, take_texts
-from envtrack.lockfiles.text import Include, line_of
+from envtrack.lockfiles.text import Include, find_quoted_line
 from envtrack.lockfiles.yaml_text import load_yaml
 from envtrack.model.lock import Knowledge, Lock, LockedPackage, Source, SourceKind
 
@@ -53,10 +52,12 @@ def parse(text: str, *, path: str, include: Include | None = None) -> Lock:
                 unpinned += pip.unpinned
                 notes += pip.notes
             continue
-        spec = row if isinstance(row, str) else ""
+        spec = " ".join(row.split()) if isinstance(row, str) else ""
         found = _read_spec(spec, channels, is_export="prefix" in document)
         if found is None and not _SPEC.match(spec):
-            raise LockfileProblem(path, _find_line(text, spec), f"no package: `{spec[:80]}`")
+            raise LockfileProblem(
+                path, find_quoted_line(text, f"`{spec}`"), f"no package: `{spec[:80]}`"
+            )
         if found is None:
             unpinned.append(spec)
         else:
@@ -66,7 +67,7 @@ def parse(text: str, *, path: str, include: Include | None = None) -> Lock:
         path=path,
         schema=0,
         knows=frozenset({Knowledge.REQUESTS} if "prefix" not in document else ()),
-        packages=tuple(_with_lines(packages, text)),
+        packages=tuple(packages),
         unpinned=tuple(unpinned),
         notes=notes,
     )
@@ -88,7 +89,7 @@ def _read_pip(row: Mapping[str, Any], path: str, include: Include | None) -> Loc
 
 
 def _read_spec(spec: str, channels: tuple[str, ...], *, is_export: bool) -> LockedPackage | None:
-    found = _SPEC.fullmatch(spec.strip())
+    found = _SPEC.fullmatch(spec)
     if found is None or not found["version"]:
         return None
     is_pinned = bool(found["build"]) or found["sign"] in {"==", "==="} or is_export
@@ -102,19 +103,3 @@ def _read_spec(spec: str, channels: tuple[str, ...], *, is_export: bool) -> Lock
         ecosystem="conda",
         build=found["build"] or "",
     )
-
-
-def _with_lines(packages: list[LockedPackage], text: str) -> Iterator[LockedPackage]:
-    lines = text.splitlines()
-    for package in packages:
-        sign = package.version or ""
-        at = next(
-            (n for n, line in enumerate(lines, 1) if package.name in line.lower() and sign in line),
-            0,
-        )
-        yield replace(package, line=at)
-
-
-def _find_line(text: str, spec: str) -> int | None:
-    position = text.find(spec) if spec else -1
-    return None if position < 0 else line_of(text, position)

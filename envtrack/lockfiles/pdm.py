@@ -7,11 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from packaging.requirements import InvalidRequirement, Requirement
-
 from envtrack.errors import LockfileProblem
 from envtrack.lockfiles.artifacts import read_file_rows, sort_artifacts
 from envtrack.lockfiles.flat import MAIN
+from envtrack.lockfiles.requirement_edges import read_pypi_edges
 from envtrack.lockfiles.tables import (
     OddValueError,
     find_key_line,
@@ -158,16 +157,7 @@ def _read_edges(value: object) -> Iterator[Dependency]:
     if isinstance(value, dict):
         yield from (Dependency(name=normalise(name.partition("[")[0])) for name in value)
         return
-    for text in take_texts({"dependencies": value}, "dependencies"):
-        try:
-            wanted = Requirement(text)
-        except InvalidRequirement as error:
-            raise OddValueError(f"a dependency can't be read: `{text[:80]}`") from error
-        yield Dependency(
-            name=normalise(wanted.name),
-            extras=tuple(sorted(normalise(extra) for extra in wanted.extras)),
-            marker=str(wanted.marker or ""),
-        )
+    yield from read_pypi_edges(take_texts({"dependencies": value}, "dependencies"))
 
 
 def _fold(packages: Iterable[LockedPackage]) -> Iterator[LockedPackage]:

@@ -6,21 +6,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from packaging.requirements import InvalidRequirement, Requirement
-
 from envtrack.errors import LockfileProblem
 from envtrack.lockfiles.artifacts import make_artifact, pick_hash
 from envtrack.lockfiles.conda_lock import as_conda, read_rows
 from envtrack.lockfiles.conda_names import split_conda_filename, split_conda_url
 from envtrack.lockfiles.flat import MAIN
-from envtrack.lockfiles.requirements import split_archive
+from envtrack.lockfiles.requirement_edges import read_conda_edges, read_pypi_edges
+from envtrack.lockfiles.requirement_places import split_archive
 from envtrack.lockfiles.tables import OddValueError, take, take_tables, take_texts
-from envtrack.lockfiles.text import Include, line_of
+from envtrack.lockfiles.text import Include, find_quoted_line
 from envtrack.lockfiles.versions import read_schema
 from envtrack.lockfiles.yaml_text import load_yaml
 from envtrack.model.lock import (
     Artifact,
-    Dependency,
     Knowledge,
     Lock,
     LockedPackage,
@@ -66,7 +64,7 @@ def parse(text: str, *, path: str, include: Include | None = None) -> Lock:  # n
         options = dict(_read_needs(platforms))
         packages = tuple(_read_environments(document, rows, subdirs, text))
     except OddValueError as error:
-        raise LockfileProblem(path, _find_line(text, str(error)), str(error)) from error
+        raise LockfileProblem(path, find_quoted_line(text, str(error)), str(error)) from error
     return Lock(
         format="pixi.lock",
         path=path,
@@ -135,7 +133,7 @@ def _read_package(ecosystem: str, address: str, row: Mapping[str, Any]) -> Locke
             name=name.lower(),
             version=version or None,
             source=Source(kind=SourceKind.REGISTRY, location=""),
-            dependencies=tuple(_conda_edges(take_texts(row, "depends"))),
+            dependencies=tuple(read_conda_edges(take_texts(row, "depends"))),
         )
         found = as_conda(package, address, digest)
         return replace(found, build=found.build or take(row, "build", str, ""))
@@ -162,29 +160,9 @@ def _read_pypi(address: str, row: Mapping[str, Any], digest: str) -> LockedPacka
         name=normalise(name) or address,
         version=version,
         source=source,
-        dependencies=tuple(_pypi_edges(take_texts(row, "requires_dist"))),
+        dependencies=tuple(read_pypi_edges(take_texts(row, "requires_dist"))),
         artifacts=artifacts,
     )
-
-
-def _conda_edges(texts: tuple[str, ...]) -> Iterator[Dependency]:
-    for text in texts:
-        name = text.partition(" ")[0].partition("[")[0]
-        if name and not name.startswith("__"):  # what the machine itself must have
-            yield Dependency(name=name.lower())
-
-
-def _pypi_edges(texts: tuple[str, ...]) -> Iterator[Dependency]:
-    for text in texts:
-        try:
-            wanted = Requirement(text)
-        except InvalidRequirement as error:
-            raise OddValueError(f"a dependency can't be read: `{text[:80]}`") from error
-        yield Dependency(
-            name=normalise(wanted.name),
-            extras=tuple(sorted(normalise(extra) for extra in wanted.extras)),
-            marker=str(wanted.marker or ""),
-        )
 
 
 def _find_lines(text: str) -> dict[str, int]:
@@ -195,10 +173,3 @@ def _find_lines(text: str) -> dict[str, int]:
         if key in {*_ECOSYSTEMS, "url", "path"} and not line.startswith("    "):
             found[value.strip().strip("'\"")] = number
     return found
-
-
-def _find_line(text: str, message: str) -> int | None:
-    _, quote, rest = message.partition("`")
-    key = rest.partition("`")[0]
-    position = text.find(key) if quote else -1
-    return None if position < 0 else line_of(text, position)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 # pip: a comment begins with `#` at the start of a line or after white space.
-_COMMENT = re.compile(r"(?:^|\s+)#.*$")
+_COMMENT = re.compile(r"(?:^|\s)#.*$")
 _OPTION = re.compile(
-    r"\s+--(hash|config-settings?|global-option|install-option|build-option)(?:\s*=\s*|\s+)"
+    r" --(hash|config-settings?|global-option|install-option|build-option)(?: ?= ?| )"
     r"(\"[^\"]*\"|'[^']*'|\S+)"
 )
 _VIA = re.compile(r"#\s*via\b\s*(.*)")
@@ -86,8 +86,9 @@ def _note_via(line: LogicalLine | None, comment: str, *, is_open: bool) -> bool:
 
 
 def _close(line: LogicalLine) -> LogicalLine:
-    text = " " + " ".join(line._parts)  # noqa: SLF001 - this module's own value
+    # Blanks are made one first: what looks for runs of them takes time that grows with the square.
+    text = " " + " ".join(" ".join(line._parts).split())  # noqa: SLF001 - this module's own value
     options = _OPTION.findall(text)
     line.hashes = tuple(value.strip("\"'") for name, value in options if name == "hash")
-    line.text = " ".join(_OPTION.sub("", text).split())
+    line.text = _OPTION.sub("", text).strip()
     return line

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final, SupportsIndex, overload
 
 from envtrack.lockfiles.artifacts import find_filename
@@ -237,17 +238,10 @@ def _read_plain(found: re.Match[str], strange: set[str]) -> LockedPackage:
     )
 
 
-_sources: dict[tuple[str, str], Source] = {}
-
-
+@lru_cache(maxsize=1000)
 def _source(kind: str, location: str) -> Source:
     """One value for all packages of one index."""
-    source = _sources.get((kind, location))
-    if source is None:
-        if len(_sources) > 1000:  # noqa: PLR2004 - a bound, not a size
-            _sources.clear()
-        source = _sources[kind, location] = Source(kind=SourceKind(kind), location=location)
-    return source
+    return Source(kind=SourceKind(kind), location=location)
 
 
 def _read_edges(text: str, strange: set[str]) -> Iterator[Dependency]:

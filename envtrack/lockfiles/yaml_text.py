@@ -14,7 +14,7 @@ from envtrack.lockfiles.text import clean_text, line_of
 _DEEPEST: Final = 100
 _MOST_ALIASES: Final = 50
 _BRACKETS = re.compile(r"[\[\]{}]")
-_INDENT = re.compile(r"^ {400,}|^(?:[ \t]*[-?:][ \t]+){100,}", re.MULTILINE)
+_INDENT = re.compile(r"^ {400,}|^[ \t]*(?:[-?:][ \t]+){100,}", re.MULTILINE)
 _ANCHOR = re.compile(r"(?:^|[\s\[{,])&[^\s,\]}]")
 
 

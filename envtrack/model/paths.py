@@ -19,7 +19,14 @@ LOCKFILE_NAMES = (
     "conda-lock.yml",
 )
 # These may be lockfiles, and often are no more than wishes: they count where there is none else.
-LOOSE_NAMES = ("requirements*.txt", "environment*.yml", "environment*.yaml")
+LOOSE_NAMES = (
+    "requirements.txt",
+    "environment.yml",
+    "environment.yaml",
+    "requirements*.txt",
+    "environment*.yml",
+    "environment*.yaml",
+)
 
 
 def snapshot_path(machine: str, lockfile: str) -> str:

@@ -106,7 +106,10 @@ def _read_beside(folder: Path) -> Include:
         place = folder / path
         if Path(path).is_absolute() or not place.is_file():
             return None
-        return place.read_text("utf-8-sig", "backslashreplace")
+        try:
+            return place.read_text("utf-8-sig", "backslashreplace")
+        except OSError:
+            return None  # noted as not followed
 
     return include
 

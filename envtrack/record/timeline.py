@@ -117,7 +117,7 @@ class _Locks:
         if blob is None:
             return None
         while blob not in self._read:
-            oid, content = next(self._coming, (blob, b""))
+            oid, content = next(self._coming)
             self._read[oid] = _parse(content, self._paths[oid])
         found = self._read[blob]
         self._uses[blob] -= 1
@@ -126,7 +126,9 @@ class _Locks:
         return found
 
 
-def _parse(content: bytes, path: str) -> Lock | str:
+def _parse(content: bytes | None, path: str) -> Lock | str:
+    if content is None:
+        return f"{path}: this clone does not have its content"
     try:
         return parse_lock_bytes(content, path)
     except LockfileProblem as problem:
@@ -166,7 +168,9 @@ def _read_record_entries(repository: Repository, scope: Scope) -> dict[Oid, Entr
     return entries
 
 
-def _parse_record(content: bytes) -> Snapshot | None:
+def _parse_record(content: bytes | None) -> Snapshot | None:
+    if content is None:
+        return None
     try:
         return parse_snapshot(content.decode("utf-8", "backslashreplace"), where="record")
     except SnapshotProblem:

@@ -59,7 +59,8 @@ def render_comparison_text(
         for change in shown:
             blocks += _render_change(change, look)
         if len(shown) < len(changes):
-            left = [change for change in changes if change not in shown]
+            seen = {id(change) for change in shown}
+            left = [change for change in changes if id(change) not in seen]
             blocks.append(Line(_say_rest(left), "dim", 2))
     blocks += [Line(""), Line(say_sum(comparison))]
     blocks += [Line(f"note: {note}", "dim") for note in comparison.notes]

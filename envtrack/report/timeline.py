@@ -134,9 +134,11 @@ def _say_changes(entry: Entry, named: int) -> str:
         return ", ".join([*parts, "the same environment"])
     # What was asked for tells more than what followed.
     order = sorted(entry.changes, key=lambda change: change.origin is not Origin.ROOT)
-    parts += [_say_change(change) for change in order[:named]]
-    if len(order) > named:
-        parts.append(f"… {len(order) - named} more")
+    # One package can stand in a lock several times, and do the same each time.
+    said = list(dict.fromkeys(map(_say_change, order)))
+    parts += said[:named]
+    if len(said) > named:
+        parts.append(f"… {len(said) - named} more")
     return ", ".join(parts)
 
 

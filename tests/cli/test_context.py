@@ -81,6 +81,30 @@ envtrack: 2 lockfiles, none of them beside or above this folder:
     )
 
 
+def test_two_of_one_kind_in_one_folder_are_listed(empty_lab: Lab) -> None:
+    for name in ("pylock.cpu.toml", "pylock.gpu.toml"):
+        empty_lab.repo.write(name, "")
+    empty_lab.repo.commit("one")
+    done = empty_lab.run("show")
+    assert done.code == 2
+    assert (
+        done.err
+        == """\
+envtrack: 2 lockfiles in one folder, and none is meant more than the others:
+  pylock.cpu.toml
+  pylock.gpu.toml
+  `--lockfile pylock.cpu.toml` says which
+"""
+    )
+
+
+def test_of_lists_of_requirements_the_plain_name_is_meant(empty_lab: Lab) -> None:
+    for name in ("requirements-dev.txt", "requirements.txt"):
+        empty_lab.repo.write(name, "a==1\n")
+    empty_lab.repo.commit("one")
+    assert "beside requirements.txt" in empty_lab.run("show").err
+
+
 def test_configured_lockfiles_are_the_ones(lab: Lab) -> None:
     two_services(lab)
     lab.repo.write(".envtrack/config.yaml", "lockfiles: [services/api/uv.lock]\n")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import io
+
 import pytest
 
 from envtrack.config.settings import Settings, read_settings
@@ -123,3 +125,17 @@ def test_without_a_terminal_nothing_is_asked(lab: Lab) -> None:
     done = lab.run("init")
     assert done.code == 0
     assert "Go on?" not in done.out
+
+
+def test_the_end_of_input_is_no(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal(""))
+    done = lab.run("init")
+    assert done.code == 0
+    assert not (lab.repo.path / ".envtrack/config.yaml").exists()
+    monkeypatch.setattr("sys.stdin", Terminal("y\n"))
+    assert lab.run("init").code == 0
+    assert (lab.repo.path / ".envtrack/config.yaml").exists()

@@ -133,6 +133,23 @@ def test_a_merge_tells_its_own_change(lab: Lab) -> None:
     assert "wick 1.0 → 1.1" in first
 
 
+def test_no_subject_and_no_name_breaks_the_reading(lab: Lab) -> None:
+    upgrade(lab, "odd \x1e\x1f:100644 100644 subject")
+    entry = lab.run_json("log")["entries"][0]
+    assert entry["counts"] == {"upgraded": 2}
+    assert entry["subject"].startswith("odd ")
+
+
+def test_content_that_a_clone_does_not_have_is_said(lab: Lab) -> None:
+    upgrade(lab)
+    blob = lab.repo.git("rev-parse", "HEAD~1:uv.lock").strip()
+    (lab.repo.path / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    told = lab.run_json("log")["entries"]
+    assert [entry["fault"] for entry in told] == [
+        "uv.lock: this clone does not have its content"
+    ] * 2
+
+
 def test_a_range_and_a_date(lab: Lab) -> None:
     upgrade(lab)
     assert len(rows(lab.run("log", "HEAD~1..HEAD").out)) == 1

@@ -110,9 +110,10 @@ def change(name: str, before: str, after: str, **more: object) -> Change:
     return Change(name=name, before=before, after=after, **values)  # type: ignore[arg-type]
 
 
-def suspect(*changes: Change, failed: Layer | None = None) -> Suspicion:
+def suspect(*changes: Change, failed: Layer | None = None, form: str = "uv.lock") -> Suspicion:
     good = Record(name="a", lock=Part.NOT_MEANT, verdict=Verdict.GOOD)
-    bad = Record(name="b", lock=Part.NOT_MEANT, verdict=Verdict.BAD)
+    lock = Lock(format=form, path=form, schema=1)
+    bad = Record(name="b", lock=lock, verdict=Verdict.BAD)
     comparison = Comparison(before="a", after="b", changes=changes)
     found = find_suspects(good, bad, comparison, failed_layer=failed)
     assert found is not None
@@ -147,6 +148,21 @@ def test_of_many_about_half_goes_back() -> None:
     assert found.next_step.startswith("put only p0, p1 and p2 back")
     assert "--upgrade-package=p2==1.0" in found.command
     assert "p3" not in found.command
+
+
+def test_no_command_of_uvs_is_given_for_another_tools_lockfile() -> None:
+    found = suspect(change("numpy", "1.0", "2.0"), form="poetry.lock")
+    assert found.next_step.startswith("put only numpy back")
+    assert found.command == ""
+
+
+@pytest.mark.parametrize("name", ["a; rm -rf x", "a\nb", "$(x)", "--index-url=x", "a```b"])
+def test_what_is_no_plain_name_never_stands_in_a_command(name: str) -> None:
+    found = suspect(change(name, "1.0", "2.0"), change("plain", "1.0", "1.1"))
+    assert found.command == (
+        "uv lock --upgrade-package=plain==1.0 && uv sync --locked && envtrack smoke"
+    )
+    assert suspect(change("plain", "1.0 x", "2.0")).command == ""
 
 
 def test_a_kernel_alone_needs_a_person() -> None:

@@ -522,6 +522,29 @@ def test_names_that_formats_are_known_by() -> None:
         assert find_format(filename, "") is None
 
 
+@pytest.mark.parametrize(
+    ("filename", "text"),
+    [
+        ("environment.yml", "a: 1\n" + "-  " * 99 + "x\n"),
+        ("environment.yml", "dependencies:\n- a" + " " * 100_000 + "=\n"),
+        ("environment.yml", "dependencies:\n" + "".join(f"- p{n}=1=0\n" for n in range(20_000))),
+        ("requirements.txt", "a" + " " * 200_000 + "b==1\n"),
+        ("requirements.txt", "a==1" + " " * 200_000 + "--hash\n"),
+        ("requirements.txt", "-e git+" + "a@/" * 50_000 + "\n"),
+        ("conda-linux-64.lock", "@EXPLICIT\n" + "a-" * 100_000 + "\n"),
+    ],
+    ids=lambda value: value[:30],
+)
+def test_no_reader_takes_time_that_grows_faster_than_the_file(filename: str, text: str) -> None:
+    # Each of these took hours, or forever, with a pattern that can match blanks in two ways: it is
+    # the test's own end that shows it.
+    try:
+        lock = parse_lock(text, path=filename)
+    except LockfileProblem:
+        return
+    assert lock.path == filename
+
+
 def test_no_pattern_takes_quadratic_time() -> None:
     for form in FORMATS:
         assert form.content.search("a" * 300_000) is None
