@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from envtrack.bisect.search import Found
+from envtrack.compare.going_back import can_go_back, say_going_back
 from envtrack.compare.records import Part, compare_records
 from envtrack.errors import LockfileProblem, SnapshotProblem
 from envtrack.git.repository import Repository
 from envtrack.model.answer import Answer, Effort, Judged, Outcome
-from envtrack.model.comparison import ChangeKind, Comparison, Origin
+from envtrack.model.comparison import Comparison, Origin
 from envtrack.model.oid import Oid
 from envtrack.model.redact import redact_text
 from envtrack.model.verdict import Observation, Verdict
@@ -233,17 +234,12 @@ def _hints_found(
     moved = [
         change
         for change in comparison.changes
-        if change.origin is Origin.ROOT
-        and change.before
-        and change.kind in (ChangeKind.UPGRADED, ChangeKind.DOWNGRADED)
+        if change.origin is Origin.ROOT and can_go_back(change)
     ]
     # Where the project's own requirements moved too, the older releases may no longer satisfy them.
     if moved and files == (plan.lockfile,):
-        pins = " ".join(
-            f"--upgrade-package {shlex.quote(f'{change.name}=={change.before}')}"
-            for change in moved[:_MOST_PINS]
-        )
-        hints.append(f"uv lock {pins}   # takes what was asked for back, one by one to narrow it")
+        back = say_going_back(moved[:_MOST_PINS])
+        hints.append(f"{back}   # takes what was asked for back, one by one to narrow it")
     if files:
         step = f"git checkout {before.short} -- {shlex.join(files)}"
         hints.append(f"{step}   # takes the whole step back")

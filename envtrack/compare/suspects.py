@@ -10,11 +10,10 @@ layer, changes of that layer and of those below it weigh double: what stands abo
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from envtrack.compare.going_back import PACKAGE_LAYERS, can_go_back, say_going_back
 from envtrack.compare.pairing import parse_version
 from envtrack.compare.records import Part, Record
 from envtrack.model.comparison import Change, ChangeKind, Comparison, Origin
@@ -26,14 +25,11 @@ from envtrack.model.verdict import Verdict
 if TYPE_CHECKING:
     from envtrack.model.lock import Lock
 
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*", re.ASCII)
 _SAME_VERSION: Final = {
     ChangeKind.VARIANT: "another variant of the same release",
     ChangeKind.REBUILD: "the same version, rebuilt",
     ChangeKind.SOURCE: "another source",
 }
-_VERSION_KINDS: Final = frozenset({ChangeKind.UPGRADED, ChangeKind.DOWNGRADED, ChangeKind.VARIANT})
-_PACKAGE_LAYERS: Final = frozenset({Layer.PACKAGES, Layer.FRAMEWORK, Layer.CUDA_RUNTIME})
 _LEVELS: Final = (("major", 8.0), ("minor", 4.0), ("patch", 2.0))
 _BACK: Final = {
     Layer.KERNEL: "boot the kernel from before",
@@ -111,7 +107,7 @@ def _weigh(change: Change, compiled: Collection[str], failed_layer: Layer | None
 
 
 def _weigh_kind(change: Change) -> tuple[float, str]:
-    if change.layer not in _PACKAGE_LAYERS or "." in change.name:
+    if change.layer not in PACKAGE_LAYERS or "." in change.name:
         return 3.0, f"of the {change.layer}"
     if change.kind in _SAME_VERSION:
         return 6.0, _SAME_VERSION[change.kind]
@@ -169,9 +165,7 @@ def _clear(before: Record, after: Record, comparison: Comparison) -> Iterator[st
     same = [
         layer
         for layer in Layer
-        if layer.value in known[0] & known[1]
-        and layer not in moved
-        and layer not in _PACKAGE_LAYERS
+        if layer.value in known[0] & known[1] and layer not in moved and layer not in PACKAGE_LAYERS
     ]
     if Layer.KERNEL in moved and Layer.DRIVER in same:
         yield (
@@ -190,7 +184,7 @@ def _choose_step(suspects: Sequence[Suspect], *, is_uvs: bool) -> tuple[str, str
     another package goes back with it. A command is given where the lockfile is uv's.
     """
     packages = [
-        s for s in suspects if _can_go_back(s.change) and s.change.origin is not Origin.FORCED
+        s for s in suspects if can_go_back(s.change) and s.change.origin is not Origin.FORCED
     ]
     if not packages:
         return _say_by_hand(suspects[0].change), ""
@@ -205,19 +199,11 @@ def _choose_step(suspects: Sequence[Suspect], *, is_uvs: bool) -> tuple[str, str
         if weight >= half:
             break
     names = [change.name for change in chosen]
-    back = [f"--upgrade-package={change.name}=={change.before}" for change in chosen]
     command = ""
     if is_uvs:
-        command = f"{shlex.join(['uv', 'lock', *back])} && uv sync --locked && envtrack smoke"
+        command = f"{say_going_back(chosen)} && uv sync --locked && envtrack smoke"
     whom = names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" and {names[-1]}"
     return f"put only {whom} back, in the newer state, and run the smoke test", command
-
-
-def _can_go_back(change: Change) -> bool:
-    is_package = change.layer in _PACKAGE_LAYERS and "." not in change.name
-    # A lockfile is other people's text, and this is to be pasted.
-    is_plain = all(_PLAIN.fullmatch(text) for text in (change.name, change.before or ""))
-    return is_package and is_plain and change.kind in _VERSION_KINDS and change.before != "dynamic"
 
 
 def _say_by_hand(change: Change) -> str:
