@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import threading
@@ -59,7 +60,7 @@ def run(
     feeder = threading.Thread(target=_feed, args=(child, stdin), daemon=True)
     feeder.start()
     try:
-        code = child.wait(timeout=timeout_s)
+        code = _wait(child, timeout_s)
     except subprocess.TimeoutExpired as error:
         kill_group(child.pid)
         child.wait()
@@ -96,7 +97,7 @@ class Child:
     def wait(self, timeout_s: float) -> int | None:
         """The exit code, or ``None`` if it still runs after `timeout_s` seconds."""
         try:
-            return self._child.wait(timeout=timeout_s)
+            return _wait(self._child, timeout_s)
         except subprocess.TimeoutExpired:
             return None
 
@@ -143,7 +144,7 @@ def run_bounded(
         on_start(child.pid)
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                return child.wait(timeout=min(0.1, max(0.0, deadline - time.monotonic())))
+                return _wait(child, min(0.1, max(0.0, deadline - time.monotonic())))
             if lifeline is not None and is_closed(lifeline):
                 raise RigFailed("the process that drives this search has ended")
             if time.monotonic() >= deadline:
@@ -152,6 +153,27 @@ def run_bounded(
         # What the command left behind in its group must not reach into the next probe.
         kill_group(child.pid)
         child.wait()
+
+
+def _wait(child: subprocess.Popen[bytes], timeout_s: float) -> int:
+    """The exit code as soon as there is one; the standard library looks ever more seldom.
+
+    Raises:
+        subprocess.TimeoutExpired: it still runs after `timeout_s` seconds.
+    """
+    try:
+        handle = os.pidfd_open(child.pid)
+    except (AttributeError, OSError):
+        # Not Linux, an old kernel, or it has ended.
+        return child.wait(timeout=timeout_s)
+    try:
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        if not poll.poll(timeout_s * 1000):
+            raise subprocess.TimeoutExpired(child.args, timeout_s)
+    finally:
+        os.close(handle)
+    return child.wait()
 
 
 def is_closed(pipe: int) -> bool:

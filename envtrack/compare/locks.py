@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from envtrack.compare.index import index_lock
 from envtrack.compare.origins import find_origins
 from envtrack.compare.package_change import (
-    change_between,
     compare_pair,
     join_details,
     shown_version,
-    tell_fork,
 )
 from envtrack.compare.pairing import Pair, find_place, pair_packages
-from envtrack.compare.selectors import find_asks, find_forks, tell_difference
+from envtrack.compare.selector_changes import compare_selectors
 from envtrack.model.comparison import Change, ChangeKind, Origin, sort_changes
 from envtrack.model.layer import Layer
-from envtrack.model.lock import Knowledge, Lock, LockedPackage, Selection
+from envtrack.model.lock import Lock, LockedPackage, Selection
 
 _OF_VERSION = frozenset(
     {ChangeKind.UPGRADED, ChangeKind.DOWNGRADED, ChangeKind.VARIANT, ChangeKind.CHANGED}
@@ -78,15 +77,12 @@ def _compare_whole(before: Lock | None, after: Lock | None) -> dict[str, list[Ch
         return _compare_packages(pair_packages(old, new))
     if before.format == after.format:
         touched = _find_touched(before, after)
-        pairs = pair_packages(
-            (package for package in old if package.name in touched),
-            (package for package in new if package.name in touched),
-        )
+        pairs = pair_packages(*(index_lock(lock).select(touched) for lock in (before, after)))
         changes = _compare_packages(pairs)
-        return changes | _compare_selectors(before, after, pairs, frozenset(changes))
+        return changes | compare_selectors(before, after, pairs, frozenset(changes))
     # Another format says other things of the same packages: only versions can be compared, and
     # the project itself is in some formats and not in others.
-    own = {package.name for lock in (before, after) for package in lock.roots}
+    own = index_lock(before).projects | index_lock(after).projects
     return _compare_packages(
         pair_packages(
             (package for package in old if package.name not in own),
@@ -101,16 +97,10 @@ def _find_touched(before: Lock, after: Lock) -> frozenset[str]:
     Two states of one file share what is equal (`ChunkReader`): in a long history that is nearly
     all. Where other extras exclude each other, the same markers mean something else.
     """
+    old, new = index_lock(before).names, index_lock(after).names
     if before.conflicts != after.conflicts:
-        return frozenset(package.name for lock in (before, after) for package in lock.packages)
-    sides = [{id(package) for package in lock.packages} for lock in (before, after)]
-    shared = sides[0] & sides[1]
-    return frozenset(
-        package.name
-        for lock in (before, after)
-        for package in lock.packages
-        if id(package) not in shared
-    )
+        return frozenset((*old.values(), *new.values()))
+    return frozenset(old[one] if one in old else new[one] for one in old.keys() ^ new.keys())
 
 
 def _compare_packages(pairs: Mapping[str, list[Pair]]) -> dict[str, list[Change]]:
@@ -174,7 +164,8 @@ def _with_origins(
     # A package of which only the selectors changed is still there to lead to others.
     moved = frozenset(name for name, rows in changes.items() if any(map(_is_move, rows)))
     origins = find_origins(before, after, moved)
-    projects = {p.name for lock in (before, after) if lock for p in lock.roots}
+    sides = [index_lock(lock) for lock in (before, after) if lock is not None]
+    projects = frozenset[str]().union(*(side.projects for side in sides))
     for name, rows in changes.items():
         for row in rows:
             told = replace(row, origin=origins.of(name, by_itself=row.kind in _BY_ITSELF))
@@ -211,56 +202,3 @@ def _as_selector(row: Change, detail: str) -> Change:
 def _holds(lock: Lock | None, name: str, version: str | None) -> bool:
     packages: Iterable[LockedPackage] = () if lock is None else lock.packages
     return any(p.name == name and shown_version(p) == version for p in packages)
-
-
-def _compare_selectors(
-    before: Lock, after: Lock, pairs: Mapping[str, list[Pair]], moved: frozenset[str]
-) -> dict[str, list[Change]]:
-    """Packages that stayed, but of which the locks say otherwise when to install them."""
-    locks = before, after
-    projects = {package.name for package in (*before.roots, *after.roots)}
-    kept = [row for rows in pairs.values() for row in rows]
-    before = replace(before, packages=tuple(old for old, _ in kept if old is not None))
-    after = replace(after, packages=tuple(new for _, new in kept if new is not None))
-    # What no lock touched asks for the same in both.
-    asking = (set(pairs) - moved) | (projects & set(pairs))
-    known = before.knows & after.knows
-    old_asks, new_asks = find_asks(before, asking), find_asks(after, asking)
-    old_forks, new_forks = find_forks(before, pairs), find_forks(after, pairs)
-    found: dict[str, list[Change]] = {}
-    for name in (pairs.keys() | old_asks.keys() | new_asks.keys()) - moved:
-        asked, asks = old_asks.get(name, frozenset()), new_asks.get(name, frozenset())
-        if asked == asks and name not in pairs:
-            continue
-        rows = pairs[name] if name in pairs else _pair_named(name, *locks)
-        stayed = [(old, new) for old, new in rows if old is not None and new is not None]
-        if not stayed:
-            continue
-        if asked != asks:
-            # Said once, whatever number of versions the name has.
-            told = [(*stayed[0], join_details(tell_difference(asked, asks)))]
-        else:
-            told = [
-                (old, new, join_details("fork", f"{tell_fork(old)} → {tell_fork(new)}"))
-                for old, new in stayed
-                if Knowledge.MARKERS in known and old_forks.get(id(old)) != new_forks.get(id(new))
-            ] or [
-                (old, new, f"{_say_groups(old)} → {_say_groups(new)}")
-                for old, new in stayed[:1]
-                if Knowledge.GROUPS in known and set(old.belongs_to) != set(new.belongs_to)
-            ]
-        if told:
-            found[name] = [
-                change_between(old, new, ChangeKind.SELECTOR, detail) for old, new, detail in told
-            ]
-    return found
-
-
-def _pair_named(name: str, before: Lock, after: Lock) -> list[Pair]:
-    """A package that is the same on both sides, though it is asked for otherwise."""
-    old, new = ([p for p in lock.packages if p.name == name] for lock in (before, after))
-    return pair_packages(old, new).get(name, [])
-
-
-def _say_groups(package: LockedPackage) -> str:
-    return f"in {', '.join(sorted(package.belongs_to))}" if package.belongs_to else "in no group"

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from envtrack.compare.index import LockIndex, Memory, index_lock
 from envtrack.model.comparison import Origin
-from envtrack.model.lock import Dependency, Knowledge, Lock, LockedPackage
-from envtrack.model.names import normalise
-
-_MOST_KNOWN = 20_000
-_NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
+from envtrack.model.lock import Knowledge, Lock, LockedPackage
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,100 +56,43 @@ def find_origins(before: Lock | None, after: Lock | None, moved: frozenset[str])
         after: the newer one.
         moved: the names of all packages that differ.
     """
-    locks = [lock for lock in (before, after) if lock is not None]
-    told = [_limits(lock) for lock in (before, after)]
-    asked: set[str] = set()
-    for lock in locks:
-        asked.update(package.name for package in lock.roots)
-        asked.update(name for name, _ in _requirements(lock))
+    sides = [index_lock(lock) for lock in (before, after) if lock is not None]
+    old, new = ({} if lock is None else index_lock(lock).limits for lock in (before, after))
+    asked = frozenset[str]().union(*(side.asked for side in sides))
     return Origins(
-        is_known=any(_keeps_requirements(lock) for lock in locks),
-        asked=frozenset(asked),
-        retold=frozenset(
-            name for name in {*told[0], *told[1]} if told[0].get(name) != told[1].get(name)
-        ),
-        has_graph=all(Knowledge.GRAPH in lock.knows for lock in locks),
+        is_known=any(side.keeps_requirements for side in sides),
+        asked=asked,
+        retold=frozenset(name for name in {*old, *new} if old.get(name) != new.get(name)),
+        has_graph=all(Knowledge.GRAPH in side.lock.knows for side in sides),
         # Whoever is asked for by name needs no way from a root.
-        free=frozenset() if moved <= asked else _reach_unmoved(locks, moved, asked),
+        free=frozenset() if moved <= asked else _reach_unmoved(sides, moved, asked),
     )
-
-
-def _keeps_requirements(lock: Lock) -> bool:
-    if lock.manifest_requirements or lock.manifest_groups:
-        return True
-    return any(
-        package.requirements is not None or package.group_requirements for package in lock.roots
-    )
-
-
-def _requirements(lock: Lock) -> Iterator[tuple[str, str]]:
-    """(name, text) of everything the roots ask for."""
-    for package in lock.roots:
-        yield from _named(package.requirements or ())
-        for texts in package.group_requirements.values():
-            yield from _named(texts)
-    yield from _named(lock.manifest_requirements)
-    for texts in lock.manifest_groups.values():
-        yield from _named(texts)
-
-
-def _limits(lock: Lock | None) -> dict[str, frozenset[str]]:
-    """What constraints, overrides and excludes say of each name."""
-    found: dict[str, set[str]] = {}
-    if lock is not None:
-        for name, text in _named((*lock.constraints, *lock.overrides, *lock.excludes)):
-            found.setdefault(name, set()).add(text)
-    return {name: frozenset(texts) for name, texts in found.items()}
-
-
-def _named(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    for text in texts:
-        if found := _NAME.match(text):
-            yield normalise(found[1]), text
 
 
 def _reach_unmoved(
-    locks: Iterable[Lock], moved: frozenset[str], asked: Iterable[str]
+    sides: Collection[LockIndex], moved: frozenset[str], asked: Iterable[str]
 ) -> frozenset[str]:
     """What the edges of roots and of packages that stayed lead to."""
-    edges: dict[str, set[str]] = {}
-    roots: set[str] = set()
-    seen: set[int] = set()
-    for lock in locks:
-        roots.update(package.name for package in lock.roots)
-        for package in lock.packages:
-            # Two states of a file share most of their packages.
-            if id(package) not in seen:
-                seen.add(id(package))
-                edges.setdefault(package.name, set()).update(_edge_names(package))
+    roots = frozenset[str]().union(*(side.projects for side in sides))
     reached: set[str] = set()
-    waiting = [*roots, *asked]
+    passed: set[str] = set()
+    waiting = {*roots, *asked}
     while waiting:
         name = waiting.pop()
+        passed.add(name)
         if name in moved and name not in roots:
             continue
-        fresh = edges.pop(name, set()) - reached
-        reached |= fresh
-        waiting += fresh
+        for side in sides:
+            for package in side.by_name.get(name, ()):
+                reached |= _edge_names(package)
+                waiting |= _edge_names(package) - passed
     return frozenset(reached)
 
 
-_known_edges: dict[int, tuple[LockedPackage, frozenset[str]]] = {}
+def _find_edge_names(package: LockedPackage) -> frozenset[str]:
+    optional = (*package.optional_dependencies.values(), *package.groups.values())
+    return frozenset(edge.name for edges in (package.dependencies, *optional) for edge in edges)
 
 
-def _edge_names(package: LockedPackage) -> frozenset[str]:
-    """What a package leads to; said once of a package that many states of a lock share."""
-    known = _known_edges.get(id(package))
-    # Another package can come to stand where one was forgotten: the entry keeps its own alive.
-    if known is None or known[0] is not package:
-        if len(_known_edges) > _MOST_KNOWN:
-            _known_edges.clear()
-        known = package, frozenset(edge.name for edge in _edges(package))
-        _known_edges[id(package)] = known
-    return known[1]
-
-
-def _edges(package: LockedPackage) -> Iterator[Dependency]:
-    yield from package.dependencies
-    for some in (*package.optional_dependencies.values(), *package.groups.values()):
-        yield from some
+_edge_names = Memory(_find_edge_names)
+"""What a package leads to."""

@@ -159,6 +159,8 @@ def _find_rebuilt(before: LockedPackage, after: LockedPackage) -> str:
     if before.build or after.build:
         # A build of conda's in its old and its new archive format is one build.
         return "" if before.build == after.build else f"build {before.build} → {after.build}"
+    if before.artifacts == after.artifacts:
+        return ""
     if not any(artifact.filename for artifact in (*before.artifacts, *after.artifacts)):
         return _compare_hashes(_hashes(before), _hashes(after))
     old = {artifact.filename: artifact for artifact in before.artifacts}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 
+from envtrack.compare.index import Memory
 from envtrack.lockfiles.markers import Comparison, Either, Every, MarkerError, Node, parse_marker
 from envtrack.model.lock import Dependency, Lock, LockedPackage
 
@@ -33,45 +34,40 @@ class Ask:
         return self.asker + wanted + (f" if {self.marker}" if self.marker else "")
 
 
-def find_asks(lock: Lock, steady: Collection[str]) -> dict[str, frozenset[Ask]]:
-    """Who asks for each package, by name.
-
-    Args:
-        lock: the lock.
-        steady: the names whose edges count: those of a package that moved are news of its own.
-    """
+def find_asks(lock: Lock, packages: Iterable[LockedPackage]) -> frozenset[tuple[str, Ask]]:
+    """Who of these packages of a lock asks for what: names, each with how it is asked for."""
     impossible = _impossible_pairs(lock)
-    found: dict[str, set[Ask]] = {}
-    for package in lock.packages:
-        if package.name not in steady:
-            continue
-        for asker, edge in _edges(package):
-            marker = normalise_marker(edge.marker, impossible)
-            # An edge that can never hold is as good as none.
-            if marker != _NEVER:
-                ask = Ask(asker, tuple(sorted(edge.extras)), marker)
-                found.setdefault(edge.name, set()).add(ask)
-    return {name: frozenset(asks) for name, asks in found.items()}
+    memory = _memory_of(impossible)
+    return frozenset[tuple[str, Ask]]().union(*map(memory, packages))
 
 
-def find_forks(lock: Lock, names: Collection[str]) -> dict[int, frozenset[str]]:
-    """The forks of the packages of these names in normal form, by the package's `id`."""
+@lru_cache(maxsize=4)
+def _memory_of(impossible: frozenset[frozenset[str]]) -> Memory[frozenset[tuple[str, Ask]]]:
+    return Memory(lambda package: frozenset(_find_asks(package, impossible)))
+
+
+def _find_asks(
+    package: LockedPackage, impossible: frozenset[frozenset[str]]
+) -> Iterator[tuple[str, Ask]]:
+    for asker, edge in _edges(package):
+        marker = normalise_marker(edge.marker, impossible)
+        # An edge that can never hold is as good as none.
+        if marker != _NEVER:
+            yield edge.name, Ask(asker, tuple(sorted(edge.extras)), marker)
+
+
+def find_forks(lock: Lock, package: LockedPackage) -> frozenset[str]:
+    """The forks of a package of a lock in normal form."""
     impossible = _impossible_pairs(lock)
-    return {
-        id(package): frozenset(
-            normalise_marker(marker, impossible) for marker in package.resolution_markers
-        )
-        - {_NEVER}
-        for package in lock.packages
-        if package.name in names
-    }
+    forks = {normalise_marker(marker, impossible) for marker in package.resolution_markers}
+    return frozenset(forks - {_NEVER})
 
 
-def tell_difference(before: frozenset[Ask], after: frozenset[Ask]) -> str:
-    """What is said differently, in one line."""
-    gone = "; ".join(str(ask) for ask in sorted(before - after)) or "nobody else"
-    come = "; ".join(str(ask) for ask in sorted(after - before)) or "nobody else"
-    return f"{gone} → {come}"
+def tell_difference(gone: Iterable[Ask], come: Iterable[Ask]) -> str:
+    """Who asks no more, and who asks now, in one line."""
+    left = "; ".join(map(str, sorted(gone))) or "nobody else"
+    right = "; ".join(map(str, sorted(come))) or "nobody else"
+    return f"{left} → {right}"
 
 
 def _edges(package: LockedPackage) -> Iterator[tuple[str, Dependency]]:
@@ -86,13 +82,18 @@ def _edges(package: LockedPackage) -> Iterator[tuple[str, Dependency]]:
 
 
 def _impossible_pairs(lock: Lock) -> frozenset[frozenset[str]]:
+    return _pair_conflicts(lock.conflicts) if lock.conflicts else frozenset()
+
+
+@lru_cache(maxsize=100)
+def _pair_conflicts(conflicts: tuple[tuple[str, ...], ...]) -> frozenset[frozenset[str]]:
     """Comparisons that can't hold together: extras and groups that exclude each other.
 
     uv adds clauses about them to markers that have nothing to do with them, and leaves them out
     again, by version and by what else is in the project.
     """
     pairs: set[frozenset[str]] = set()
-    for conflict in lock.conflicts:
+    for conflict in conflicts:
         encoded = [_encode(item) for item in conflict]
         pairs.update(frozenset(pair) for pair in combinations(encoded, 2))
     return frozenset(pairs)

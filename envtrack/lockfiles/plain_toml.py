@@ -41,13 +41,13 @@ def load_plain(text: str) -> dict[str, Any] | None:
 def _load(text: str) -> dict[str, Any]:
     document: dict[str, Any] = {}
     table = document
-    arrays: dict[int, list[dict[str, Any]]] = {}
+    opened = _Opened()
     lines = iter(text.split("\n"))
     for line in lines:
         if not line or line.startswith("#"):
             continue
         if line.startswith("["):
-            table = _open_section(document, line, arrays)
+            table = _open_section(document, line, opened)
             continue
         found = _PAIR.fullmatch(line)
         if found is None or found[1] in table:
@@ -59,30 +59,45 @@ def _load(text: str) -> dict[str, Any]:
     return document
 
 
-def _open_section(
-    document: dict[str, Any], line: str, arrays: dict[int, list[dict[str, Any]]]
-) -> dict[str, Any]:
-    """The table of a `[section]`, or the next one of a `[[section]]`.
+class _Opened:
+    """The tables and arrays of tables that sections made, by `id`.
 
-    `arrays` holds the latter by `id`: an array that was written as a value can't be added to.
+    What was written as a value can't be added to by a later section.
     """
+
+    def __init__(self) -> None:
+        self.tables: dict[int, dict[str, Any]] = {}
+        self.arrays: dict[int, list[dict[str, Any]]] = {}
+
+    def enter(self, above: dict[str, Any], name: str) -> dict[str, Any]:
+        """The table of this name within another, which may be new."""
+        if name not in above:
+            fresh: dict[str, Any] = {}
+            above[name] = self.tables[id(fresh)] = fresh
+        inner = above[name]
+        inner = inner[-1] if id(inner) in self.arrays else inner
+        if id(inner) not in self.tables:
+            raise _Unusual
+        return self.tables[id(inner)]
+
+
+def _open_section(document: dict[str, Any], line: str, opened: _Opened) -> dict[str, Any]:
+    """The table of a `[section]`, or the next one of a `[[section]]`."""
     found = _SECTION.fullmatch(line)
     if found is None:
         raise _Unusual
     table = document
     *above, name = found[2].split(".")
     for part in above:
-        inner = table.setdefault(part, {})
-        table = inner[-1] if id(inner) in arrays else inner
-        if not isinstance(table, dict):
-            raise _Unusual
+        table = opened.enter(table, part)
     fresh: dict[str, Any] = {}
+    opened.tables[id(fresh)] = fresh
     there = table.get(name)
     if found[1] and there is None:
         table[name] = array = [fresh]
-        arrays[id(array)] = array
-    elif found[1] and id(there) in arrays:
-        arrays[id(there)].append(fresh)
+        opened.arrays[id(array)] = array
+    elif found[1] and id(there) in opened.arrays:
+        opened.arrays[id(there)].append(fresh)
     elif name in table:
         raise _Unusual
     else:

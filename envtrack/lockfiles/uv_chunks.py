@@ -10,23 +10,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, SupportsIndex, overload
 
 from envtrack.lockfiles.artifacts import find_filename
 from envtrack.lockfiles.plain_toml import INNER, load_plain
 from envtrack.lockfiles.tables import OddValueError
-from envtrack.lockfiles.uv_package import plain_edge, read_edges, read_package
-from envtrack.model.lock import Artifact, Dependency, LockedPackage, Source, SourceKind
-from envtrack.model.names import normalise
+from envtrack.lockfiles.uv_package import read_package
+from envtrack.lockfiles.uv_tables import read_rows, read_tables
+from envtrack.model.lock import Artifact, LockedPackage, Source, SourceKind
 
 _HEADER: Final = "\n[[package]]\n"
 # More text than this is forgotten: a day's work on one history is well below it.
 _MOST_CHARACTERS: Final = 64 * 1024 * 1024
 # Within a package only its own sub-tables may follow.
 _FOREIGN = re.compile(r"^[ \t]*\[(?!package\.|\[package\.)", re.MULTILINE)
-_MULTILINE_TEXT: Final = ('"""', "'''", "\r")
+_MULTILINE_TEXT = re.compile(r'"""|\'{3}|\r')
 
 _TEXT = f'"{INNER}*"'
 _FILE = (
@@ -45,9 +44,6 @@ _PLAIN = re.compile(
     r"(?P<rest>\n*|\n\[package\.[\s\S]*)"
 )
 _FORK = re.compile(r'    "([^"]*)"')
-_EDGE = re.compile(rf'    \{{ name = "([a-z0-9-]+)"(?:, marker = "({INNER}*)")? \}},')
-# The sub-tables that may follow; a key that repeats one of the package's own would be a fault.
-_TABLES: Final = frozenset({"optional-dependencies", "dev-dependencies", "metadata"})
 _FILE_PARTS = re.compile(
     r'(?P<at>sdist = |    )\{ (?:url|path|filename) = "(?P<location>[^"]*)"'
     r'(?:, hash = "(?P<hash>[^"]*)")?(?:, size = (?P<size>[0-9]+))?'
@@ -109,10 +105,7 @@ class ChunkReader:
             ``None`` if the text is not of the form that uv writes, or something in it is wrong:
             the whole of it has to be read to say what.
         """
-        cut = cut_text(text)
-        if cut is None:
-            return None
-        head_text, chunks = cut
+        head_text, *chunks = text.split(_HEADER)
         try:
             head = self._find_head(head_text)
             if "package" in head or "distribution" in head:
@@ -130,11 +123,13 @@ class ChunkReader:
         """What stands above the packages; it is not to be changed by who gets it."""
         head = self._heads.get(text)
         if head is None:
+            _check_text(text)
             head = _load(text)
             self._heads[self._keep(text)] = head
         return head
 
     def _read(self, chunk: str) -> LockedPackage:
+        _check_text(chunk)
         package, strange = _read_chunk(chunk)
         if strange:
             self._strange[chunk] = strange
@@ -151,29 +146,23 @@ class ChunkReader:
         return text
 
 
-def cut_text(text: str) -> tuple[str, list[str]] | None:
-    """The text above the first package, and that of each package without its header.
+def _check_text(piece: str) -> None:
+    """A text of several lines may hold what looks like a header: there no cut can be trusted.
 
-    Returns:
-        ``None`` where a line that looks like a header may be none.
+    Raises:
+        ValueError: one begins in this piece.
     """
-    if any(mark in text for mark in _MULTILINE_TEXT):
-        return None
-    head, *chunks = text.split(_HEADER)
-    return head, chunks
+    if _MULTILINE_TEXT.search(piece):
+        raise ValueError(piece)
 
 
 def _read_chunk(chunk: str) -> tuple[LockedPackage, frozenset[str]]:
-    strange: set[str] = set()
     plain = _PLAIN.fullmatch(chunk)
-    if plain is None:
-        package = read_package(_load_package(chunk), strange=strange)
-    else:
-        package = _read_plain(plain, strange)
-        rest = plain["rest"].strip()
-        if rest:
-            package = _add_tables(package, _load_package(rest), strange)
-    return package, frozenset(strange)
+    package = None if plain is None else _read_plain(plain)
+    if package is not None:
+        return package, frozenset()
+    strange: set[str] = set()
+    return read_package(_load_package(chunk), strange=strange), frozenset(strange)
 
 
 def _load_package(text: str) -> dict[str, Any]:
@@ -209,32 +198,21 @@ def _load(text: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def _add_tables(package: LockedPackage, tables: dict[str, Any], strange: set[str]) -> LockedPackage:
-    if not _TABLES.issuperset(tables):
-        raise OddValueError("a table that is not plain")
-    told = read_package(
-        {"name": package.name, "source": {"virtual": "."}, **tables}, strange=strange
-    )
-    return replace(
-        package,
-        optional_dependencies=told.optional_dependencies,
-        groups=told.groups,
-        requirements=told.requirements,
-        group_requirements=told.group_requirements,
-        provides_extras=told.provides_extras,
-    )
-
-
-def _read_plain(found: re.Match[str], strange: set[str]) -> LockedPackage:
-    edges = found["edges"]
+def _read_plain(found: re.Match[str]) -> LockedPackage | None:
+    """The package; `None` if a row of it is not plain after all."""
     forks = found["forks"]
+    tables = read_tables(found["rest"])
+    edges = read_rows(found["edges"] or "")
+    if tables is None or edges is None:
+        return None
     return LockedPackage(
         name=found["name"],
         version=found["version"],
         source=_source(found["kind"], found["location"]),
         resolution_markers=tuple(_FORK.findall(forks)) if forks else (),
-        dependencies=tuple(_read_edges(edges, strange)) if edges else (),
+        dependencies=edges,
         artifacts=LazyFiles(found["files"]) if found["files"] else (),
+        **tables,
     )
 
 
@@ -242,17 +220,6 @@ def _read_plain(found: re.Match[str], strange: set[str]) -> LockedPackage:
 def _source(kind: str, location: str) -> Source:
     """One value for all packages of one index."""
     return Source(kind=SourceKind(kind), location=location)
-
-
-def _read_edges(text: str, strange: set[str]) -> Iterator[Dependency]:
-    for row in text.splitlines():
-        plain = _EDGE.fullmatch(row)
-        if plain is None:
-            yield from read_edges(_load(f"rows = [{row}]"), "rows", strange)
-        elif plain[2]:
-            yield Dependency(name=normalise(plain[1]), marker=plain[2])
-        else:
-            yield plain_edge(plain[1])
 
 
 def _read_files(text: str) -> Iterator[Artifact]:

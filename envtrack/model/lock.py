@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class Source:
         return self.kind.value, _plain_location(self.location), self.commit, self.subdirectory
 
 
+@lru_cache(maxsize=10_000)
 def _plain_location(location: str) -> str:
     from urllib.parse import urlsplit, urlunsplit
 

@@ -1,0 +1,88 @@
+"""Packages that stayed, but of which the locks say otherwise when to install them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from envtrack.compare.index import LockIndex, index_lock
+from envtrack.compare.package_change import change_between, join_details, tell_fork
+from envtrack.compare.pairing import Pair, pair_packages
+from envtrack.compare.selectors import Ask, find_asks, find_forks, tell_difference
+from envtrack.model.comparison import Change, ChangeKind
+from envtrack.model.lock import Knowledge, Lock, LockedPackage
+
+
+def compare_selectors(
+    before: Lock, after: Lock, pairs: Mapping[str, list[Pair]], moved: frozenset[str]
+) -> dict[str, list[Change]]:
+    """The changes of markers, extras and groups, by the name of the package that is selected.
+
+    Args:
+        before: the older lock.
+        after: the newer one, of the same format.
+        pairs: the packages that are not the very same in both.
+        moved: the names of those that changed otherwise; what they ask for is news of their own.
+    """
+    sides = index_lock(before), index_lock(after)
+    # What no lock touched asks for the same in both.
+    asking = (pairs.keys() - moved) | ((sides[0].projects | sides[1].projects) & pairs.keys())
+    old, new = (find_asks(side.lock, side.select(frozenset(asking))) for side in sides)
+    gone, come = _by_name(old - new), _by_name(new - old)
+    known = before.knows & after.knows
+    found: dict[str, list[Change]] = {}
+    for name in (pairs.keys() | gone.keys() | come.keys()) - moved:
+        stayed = list(_find_stayed(name, pairs, sides))
+        if not stayed:
+            continue
+        if name in gone or name in come:
+            # Said once, whatever number of versions the name has.
+            difference = tell_difference(gone.get(name, ()), come.get(name, ()))
+            told = [(*stayed[0], join_details(difference))]
+        else:
+            told = list(_tell_forks(before, after, stayed) if Knowledge.MARKERS in known else ())
+            if not told and Knowledge.GROUPS in known:
+                told = list(_tell_groups(*stayed[0]))
+        if told:
+            found[name] = [
+                change_between(one, other, ChangeKind.SELECTOR, detail)
+                for one, other, detail in told
+            ]
+    return found
+
+
+def _by_name(asks: frozenset[tuple[str, Ask]]) -> dict[str, list[Ask]]:
+    found: dict[str, list[Ask]] = {}
+    for name, ask in asks:
+        found.setdefault(name, []).append(ask)
+    return found
+
+
+def _find_stayed(
+    name: str, pairs: Mapping[str, list[Pair]], sides: tuple[LockIndex, LockIndex]
+) -> Iterator[tuple[LockedPackage, LockedPackage]]:
+    """The packages of a name that are on both sides; the very same may be asked for otherwise."""
+    rows = pairs.get(name)
+    if rows is None:
+        rows = pair_packages(*(side.by_name.get(name, ()) for side in sides)).get(name, [])
+    for old, new in rows:
+        if old is not None and new is not None:
+            yield old, new
+
+
+def _tell_forks(
+    before: Lock, after: Lock, stayed: list[tuple[LockedPackage, LockedPackage]]
+) -> Iterator[tuple[LockedPackage, LockedPackage, str]]:
+    for old, new in stayed:
+        if find_forks(before, old) != find_forks(after, new):
+            yield old, new, join_details("fork", f"{tell_fork(old)} → {tell_fork(new)}")
+
+
+def _tell_groups(
+    old: LockedPackage, new: LockedPackage
+) -> Iterator[tuple[LockedPackage, LockedPackage, str]]:
+    if set(old.belongs_to) != set(new.belongs_to):
+        yield old, new, f"{_say_groups(old)} → {_say_groups(new)}"
+
+
+def _say_groups(package: LockedPackage) -> str:
+    return f"in {', '.join(sorted(package.belongs_to))}" if package.belongs_to else "in no group"
