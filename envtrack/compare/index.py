@@ -62,6 +62,13 @@ class LockIndex:
         """The packages of these names, in the lock's order."""
         return [package for package in self.lock.packages if package.name in names]
 
+    def find_edges(self, name: str) -> frozenset[str]:
+        """The names that the packages of a name lead to."""
+        some = self.by_name.get(name, ())
+        if len(some) == 1:
+            return _edge_names(some[0])
+        return frozenset[str]().union(*map(_edge_names, some))
+
     @cached_property
     def roots(self) -> tuple[LockedPackage, ...]:
         """The project and the members."""
@@ -105,6 +112,12 @@ class LockIndex:
             yield from texts
 
 
+def _find_edge_names(package: LockedPackage) -> frozenset[str]:
+    optional = (*package.optional_dependencies.values(), *package.groups.values())
+    return frozenset(edge.name for edges in (package.dependencies, *optional) for edge in edges)
+
+
+_edge_names = Memory(_find_edge_names)
 _recent: deque[LockIndex] = deque(maxlen=_MOST_LOCKS)
 
 

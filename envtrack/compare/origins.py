@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from envtrack.compare.index import LockIndex, Memory, index_lock
+from envtrack.compare.index import LockIndex, index_lock
 from envtrack.model.comparison import Origin
-from envtrack.model.lock import Knowledge, Lock, LockedPackage
+from envtrack.model.lock import Knowledge, Lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +82,7 @@ def _reach_unmoved(
         passed.add(name)
         if name in moved and name not in roots:
             continue
-        for side in sides:
-            for package in side.by_name.get(name, ()):
-                reached |= _edge_names(package)
-                waiting |= _edge_names(package) - passed
+        for edges in {side.find_edges(name) for side in sides}:
+            reached |= edges
+            waiting |= edges - passed
     return frozenset(reached)
-
-
-def _find_edge_names(package: LockedPackage) -> frozenset[str]:
-    optional = (*package.optional_dependencies.values(), *package.groups.values())
-    return frozenset(edge.name for edges in (package.dependencies, *optional) for edge in edges)
-
-
-_edge_names = Memory(_find_edge_names)
-"""What a package leads to."""

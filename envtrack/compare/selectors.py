@@ -15,7 +15,7 @@ _ALWAYS = ""
 _NEVER = "never"
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Ask:
     """One edge that leads to a package, as far as another lock can say it too.
 
@@ -53,7 +53,13 @@ def _find_asks(
         marker = normalise_marker(edge.marker, impossible)
         # An edge that can never hold is as good as none.
         if marker != _NEVER:
-            yield edge.name, Ask(asker, tuple(sorted(edge.extras)), marker)
+            yield _share(edge.name, asker, tuple(sorted(edge.extras)), marker)
+
+
+@lru_cache(maxsize=50_000)
+def _share(name: str, asker: str, extras: tuple[str, ...], marker: str) -> tuple[str, Ask]:
+    """One value for what both sides say: sets of them are compared faster."""
+    return name, Ask(asker, extras, marker)
 
 
 def find_forks(lock: Lock, package: LockedPackage) -> frozenset[str]:
@@ -65,8 +71,8 @@ def find_forks(lock: Lock, package: LockedPackage) -> frozenset[str]:
 
 def tell_difference(gone: Iterable[Ask], come: Iterable[Ask]) -> str:
     """Who asks no more, and who asks now, in one line."""
-    left = "; ".join(map(str, sorted(gone))) or "nobody else"
-    right = "; ".join(map(str, sorted(come))) or "nobody else"
+    left = "; ".join(sorted(map(str, gone))) or "nobody else"
+    right = "; ".join(sorted(map(str, come))) or "nobody else"
     return f"{left} → {right}"
 
 

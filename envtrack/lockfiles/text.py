@@ -21,7 +21,7 @@ def clean_text(text: str, *, path: str) -> str:
         LockfileProblem: it is empty, or an unresolved merge.
     """
     text = text.removeprefix("\ufeff")
-    if not text.strip():
+    if not text or text.isspace():
         raise LockfileProblem(path, None, "the file is empty")
     # First, because a parser's own words for this are of no help to anyone.
     if "<<<<<<<" in text and (conflict := _CONFLICT.search(text)):

@@ -82,8 +82,8 @@ def parse(
         LockfileProblem: empty, an unresolved merge, not TOML, of a newer schema, or something in it
             is missing or of a wrong type.
     """
-    text = clean_text(text, path=path)
-    cut = (reader or _READER).read(text)
+    # What it has read once is in order, so only what is new in this text is looked at for faults.
+    cut = (reader or _READER).read(text.removeprefix("\ufeff"))
     if cut is not None:
         document, packages, strange = cut
         try:
@@ -91,7 +91,7 @@ def parse(
             return _build(path, schema, _read_head(document, strange), packages, strange)
         except OddValueError:
             pass  # told below, with its line
-    return _parse_whole(text, path)
+    return _parse_whole(clean_text(text, path=path), path)
 
 
 def _parse_whole(text: str, path: str) -> Lock:

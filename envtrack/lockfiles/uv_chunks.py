@@ -17,15 +17,17 @@ from envtrack.lockfiles.artifacts import find_filename
 from envtrack.lockfiles.plain_toml import INNER, load_plain
 from envtrack.lockfiles.tables import OddValueError
 from envtrack.lockfiles.uv_package import read_package
+from envtrack.lockfiles.uv_source import parse_source
 from envtrack.lockfiles.uv_tables import read_rows, read_tables
-from envtrack.model.lock import Artifact, LockedPackage, Source, SourceKind
+from envtrack.model.lock import Artifact, LockedPackage, Source
 
 _HEADER: Final = "\n[[package]]\n"
 # More text than this is forgotten: a day's work on one history is well below it.
 _MOST_CHARACTERS: Final = 64 * 1024 * 1024
 # Within a package only its own sub-tables may follow.
 _FOREIGN = re.compile(r"^[ \t]*\[(?!package\.|\[package\.)", re.MULTILINE)
-_MULTILINE_TEXT = re.compile(r'"""|\'{3}|\r')
+# A text of several lines may hold what looks like a header; and an unresolved merge is no lock.
+_UNTRUSTED: Final = ('"""', "'''", "\r", "<<<<<<<")
 
 _TEXT = f'"{INNER}*"'
 _FILE = (
@@ -36,7 +38,7 @@ _FILE = (
 _PLAIN = re.compile(
     rf'name = "(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)"\n'
     rf'(?:version = "(?P<version>{INNER}+)"\n)?'
-    rf"source = \{{ (?P<kind>registry|editable|directory|virtual|path) = "
+    rf"source = \{{ (?P<kind>registry|git|url|editable|directory|virtual|path) = "
     rf'"(?P<location>{INNER}*)" \}}\n'
     rf"(?:resolution-markers = \[\n(?P<forks>(?:    {_TEXT},\n)*)\]\n)?"
     rf"(?:dependencies = \[\n(?P<edges>(?:    \{{ name = [^\n]+ \}},\n)*)\]\n)?"
@@ -147,12 +149,12 @@ class ChunkReader:
 
 
 def _check_text(piece: str) -> None:
-    """A text of several lines may hold what looks like a header: there no cut can be trusted.
+    """Whether the cuts around a piece can be trusted.
 
     Raises:
-        ValueError: one begins in this piece.
+        ValueError: they can't.
     """
-    if _MULTILINE_TEXT.search(piece):
+    if any(mark in piece for mark in _UNTRUSTED):
         raise ValueError(piece)
 
 
@@ -219,7 +221,7 @@ def _read_plain(found: re.Match[str]) -> LockedPackage | None:
 @lru_cache(maxsize=1000)
 def _source(kind: str, location: str) -> Source:
     """One value for all packages of one index."""
-    return Source(kind=SourceKind(kind), location=location)
+    return parse_source({kind: location})
 
 
 def _read_files(text: str) -> Iterator[Artifact]:

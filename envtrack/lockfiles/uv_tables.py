@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 from envtrack.lockfiles.plain_toml import INNER, load_plain
 from envtrack.lockfiles.tables import OddValueError, take_texts
 from envtrack.lockfiles.uv_package import plain_edge, read_edges, read_requirements
+from envtrack.lockfiles.uv_source import render_requirement
 from envtrack.model.lock import Dependency
 from envtrack.model.names import normalise
 
@@ -28,6 +29,10 @@ _METADATA_KEYS: Final = frozenset({"requires-dist", "provides-extras"})
 _INDENT: Final = "    "
 _KEY = re.compile(r"[A-Za-z0-9_-]+")
 _EDGE = re.compile(rf'\[\{{ name = "([a-z0-9-]+)"(?:, marker = "({INNER}*)")? \}}\]')
+_REQUIREMENT = re.compile(
+    rf'\[\{{ name = "(?P<name>{INNER}+)"(?:, marker = "(?P<marker>{INNER}*)")?'
+    rf'(?:, specifier = "(?P<specifier>{INNER}*)")? \}}\]'
+)
 
 
 def read_tables(text: str) -> dict[str, Any] | None:
@@ -138,6 +143,9 @@ def _edges_in(array: str) -> tuple[Dependency, ...]:
 
 @lru_cache(maxsize=20_000)
 def _requirements_in(array: str) -> tuple[str, ...]:
+    plain = _REQUIREMENT.fullmatch(array)
+    if plain is not None:
+        return (render_requirement(plain.groupdict(default="")),)
     return read_requirements(_load(array), "rows")
 
 

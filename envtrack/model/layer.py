@@ -23,9 +23,10 @@ class Layer(StrEnum):
     @property
     def height(self) -> int:
         """The storey's number, 0 at the ground."""
-        return list(Layer).index(self)
+        return _HEIGHTS[self]
 
 
+_HEIGHTS = {layer: height for height, layer in enumerate(Layer)}
 # Packages that carry CUDA, cuDNN, NCCL… into an environment: `nvidia-cublas-cu12`, `cuda-bindings`.
 _RUNTIME_PREFIXES = ("nvidia-", "cuda-", "cupy-cuda", "rocm-", "pytorch-triton-rocm")
 _RUNTIME_EXCEPTIONS = frozenset({"nvidia-ml-py", "nvidia-dali"})

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 from envtrack.compare.locks import compare_locks
 from envtrack.compare.snapshots import compare_snapshots
 from envtrack.errors import LockfileProblem, SnapshotProblem
-from envtrack.git.file_history import FileChange, list_file_changes, list_order, read_blobs
+from envtrack.forked import map_parts
+from envtrack.git.file_history import (
+    FileChange,
+    list_file_changes,
+    list_order,
+    measure_blobs,
+    read_blobs,
+)
 from envtrack.git.notes import read_all_notes
 from envtrack.model.comparison import Change, sort_changes
 from envtrack.model.layer import Layer
@@ -26,6 +33,8 @@ if TYPE_CHECKING:
     from envtrack.git.repository import Repository
 
 _LAYERS = frozenset(Layer)
+# So many bytes of lockfiles take longer to read than a process takes to start.
+_WORTH_A_PROCESS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +98,14 @@ def _sort(repository: Repository, scope: Scope, entries: Mapping[Oid, Entry]) ->
 def _read_lock_entries(repository: Repository, scope: Scope) -> list[Entry]:
     """Newest first; read from the oldest on, so that few are in memory together."""
     changes = list_file_changes(repository, scope.lockfile, scope.revisions, options=scope.options)
-    locks = _Locks(repository, list(reversed(changes)))
-    return [_make_entry(change, locks) for change in reversed(changes)][::-1]
+
+    def read(part: Sequence[FileChange]) -> list[Entry]:
+        locks = _Locks(repository, part)
+        return [_make_entry(change, locks) for change in part]
+
+    sizes = measure_blobs(repository, [change.after for change in changes if change.after])
+    weights = [sizes.get(change.after, 0) if change.after else 0 for change in changes]
+    return map_parts(read, changes[::-1], weights=weights[::-1], least=_WORTH_A_PROCESS)[::-1]
 
 
 class _Locks:
