@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 from envtrack.bisect.search import Found
@@ -144,7 +143,7 @@ def _compare(repository: Repository, plan: Plan, before: Oid, after: Oid) -> Com
     if older.snapshot is newer.snapshot is Part.MISSING:
         # A history without any records is nothing to remark on: the lockfile is what counts here.
         older, newer = (
-            replace(record, snapshot=Part.NOT_MEANT, notes=()) for record in (older, newer)
+            record._replace(snapshot=Part.NOT_MEANT, notes=()) for record in (older, newer)
         )
     return compare_records(older, newer, selection=plan.selection)
 

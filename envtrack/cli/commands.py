@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Final
+from typing import Final, NamedTuple
 
 SUMMARY: Final = "What changed in the environment, and which change broke it."
 
@@ -16,8 +15,7 @@ _JUDGE = "Judge the stack"
 _START = "Start"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class Command(NamedTuple):
     """One command.
 
     Attributes:
@@ -42,8 +40,7 @@ class Command:
         return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class Group(NamedTuple):
     """Commands under one name.
 
     Attributes:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from envtrack.errors import UsageProblem
 from envtrack.model.paths import LOCKFILE_NAMES, LOOSE_NAMES
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from envtrack.record.bench import Bench
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(NamedTuple):
     """What the command line says about where.
 
     Attributes:
@@ -37,8 +35,7 @@ class Place:
         return (Path.cwd() / (self.directory or "")).resolve()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class Context(NamedTuple):
     """Everything that a command works with.
 
     Attributes:

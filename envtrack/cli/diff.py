@@ -88,7 +88,7 @@ def _compare(
     before: str | None, after: str | None, place: Place, layer: Layer | None
 ) -> "tuple[Comparison, Suspicion | None]":
     from envtrack.compare.records import Part, compare_records
-    from envtrack.record.operands import NOW
+    from envtrack.record.file_operands import NOW
 
     older, newer = _read_sides(before, after or NOW, place)
     if older.lock is newer.lock is Part.MISSING:
@@ -113,12 +113,14 @@ def _choose(comparison: "Comparison", package: str) -> "Comparison":
 
 
 def _read_sides(before: str | None, after: str, place: Place) -> "tuple[Record, Record]":
-    from envtrack.record.operands import is_file_operand, read_file_operand, read_operand
+    from envtrack.record.file_operands import is_file_operand, read_file_operand
 
     folder = place.folder
     if before and is_file_operand(before, folder) and is_file_operand(after, folder):
         # Two files need no repository.
         return read_file_operand(before, folder), read_file_operand(after, folder)
+    from envtrack.record.operands import read_operand
+
     context = open_context(place)
     return _read_older(before, context), read_operand(after, context.bench, context.folder)
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from envtrack.cli.context import Place, open_context
 from envtrack.config.reader import ConfigProblem
 from envtrack.errors import LockfileProblem, UsageProblem
-from envtrack.model.lock import Lock, LockedPackage, Selection
+from envtrack.model.lock import Lock, LockedPackage
+from envtrack.model.selection import Selection
 from envtrack.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -71,13 +72,8 @@ def read_subject(what: str, place: Place) -> Subject:
         SnapshotProblem: the record can't be read.
         LockfileProblem: the lockfile can't be read.
     """
-    from envtrack.record.operands import (
-        NOW,
-        is_file_operand,
-        read_file_operand,
-        read_operand,
-        take_now,
-    )
+    from envtrack.record.file_operands import NOW, is_file_operand, read_file_operand
+    from envtrack.record.operands import read_operand, take_now
 
     if is_file_operand(what, place.folder):
         # A snapshot file alone needs no repository.

@@ -8,11 +8,10 @@ makes Typer's of them for help, completion and every line that is wrong or unusu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """An option, inside `Annotated[…]`.
 
     Attributes:
@@ -33,8 +32,7 @@ def option(*names: str, help: str = "", metavar: str = "", panel: str = "") -> O
     return Option(names, help, metavar, panel)
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(NamedTuple):
     """A positional argument, inside `Annotated[…]`.
 
     Attributes:

@@ -20,7 +20,7 @@ def textconv(
     `git config diff.envtrack.textconv 'envtrack lockfiles textconv'`.
     A file that can't be read is printed as it is, so that git can still show it.
     """
-    from envtrack.record.revisions import parse_lock_bytes
+    from envtrack.record.lock_bytes import parse_lock_bytes
 
     try:
         content = file.read_bytes()

@@ -4,9 +4,9 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 from envtrack.report.look import Look
 
@@ -30,8 +30,7 @@ class Colour(StrEnum):
     NEVER = "never"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
+class Output(NamedTuple):
     """What was asked for.
 
     Attributes:
@@ -47,8 +46,7 @@ class Output:
     is_full: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rendering:
+class Rendering(NamedTuple):
     """A result in each of its forms; only the one that is wanted is made."""
 
     text: Callable[[Look], str]

@@ -9,10 +9,9 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Final, Union, get_args, get_origin
+from typing import Annotated, Any, Final, NamedTuple, Union, get_args, get_origin
 
 from envtrack.cli.grammar import Argument, Option
 
@@ -23,8 +22,7 @@ class _Unusual(Exception):
     """A word that is not plain."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
+class Parameter(NamedTuple):
     """One parameter of a command's function.
 
     Attributes:

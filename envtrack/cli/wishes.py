@@ -8,7 +8,7 @@ from envtrack.errors import UsageProblem
 from envtrack.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from envtrack.model.lock import Selection
+    from envtrack.model.selection import Selection
     from envtrack.probe.plan import Plan
 
 

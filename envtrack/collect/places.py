@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envtrack.collect.reading import read_text
-from envtrack.model.redact import HIDDEN, redact_homes
+from envtrack.model.hidden import HIDDEN
+from envtrack.model.redact import redact_homes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

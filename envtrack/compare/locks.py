@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 
 from envtrack.compare.index import index_lock
 from envtrack.compare.origins import find_origins
@@ -16,7 +15,8 @@ from envtrack.compare.pairing import Pair, find_place, pair_packages
 from envtrack.compare.selector_changes import compare_selectors
 from envtrack.model.comparison import Change, ChangeKind, Origin, sort_changes
 from envtrack.model.layer import Layer
-from envtrack.model.lock import Lock, LockedPackage, Selection
+from envtrack.model.lock import Lock, LockedPackage
+from envtrack.model.selection import Selection
 
 _OF_VERSION = frozenset(
     {ChangeKind.UPGRADED, ChangeKind.DOWNGRADED, ChangeKind.VARIANT, ChangeKind.CHANGED}
@@ -127,7 +127,7 @@ def _compare_rows(rows: list[Pair]) -> list[Change]:
     return [
         change
         if len(where) == len(by_place)
-        else replace(change, detail=join_details(change.detail, f"for {', '.join(where)}"))
+        else change._replace(detail=join_details(change.detail, f"for {', '.join(where)}"))
         for change, where in places.items()
     ]
 
@@ -168,7 +168,7 @@ def _with_origins(
     projects = frozenset[str]().union(*(side.projects for side in sides))
     for name, rows in changes.items():
         for row in rows:
-            told = replace(row, origin=origins.of(name, by_itself=row.kind in _BY_ITSELF))
+            told = row._replace(origin=origins.of(name, by_itself=row.kind in _BY_ITSELF))
             yield _as_own(told) if name in projects else told
 
 
@@ -179,7 +179,7 @@ def _is_move(row: Change) -> bool:
 def _as_own(row: Change) -> Change:
     """A change of the project itself, or of a member."""
     own = "own version" if row.kind in _OF_VERSION else ""
-    return replace(row, layer=Layer.PACKAGES, detail=join_details(own, row.detail))
+    return row._replace(layer=Layer.PACKAGES, detail=join_details(own, row.detail))
 
 
 def _tell_selected(rows: list[Change], before: Lock | None, after: Lock | None) -> list[Change]:
@@ -196,7 +196,7 @@ def _tell_selected(rows: list[Change], before: Lock | None, after: Lock | None) 
 
 
 def _as_selector(row: Change, detail: str) -> Change:
-    return replace(row, kind=ChangeKind.SELECTOR, detail=join_details(detail, row.detail))
+    return row._replace(kind=ChangeKind.SELECTOR, detail=join_details(detail, row.detail))
 
 
 def _holds(lock: Lock | None, name: str, version: str | None) -> bool:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from envtrack.compare.index import LockIndex, index_lock
 from envtrack.model.comparison import Origin
 from envtrack.model.lock import Knowledge, Lock
 
 
-@dataclass(frozen=True, slots=True)
-class Origins:
+class Origins(NamedTuple):
     """Answers for one pair of locks.
 
     Attributes:

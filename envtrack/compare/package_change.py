@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from envtrack.compare.pairing import Pair, parse_version, version_key
 from envtrack.model.comparison import Change, ChangeKind
 from envtrack.model.layer import find_package_layer
@@ -33,10 +31,8 @@ def compare_pair(pair: Pair, rows: list[Pair]) -> Change | None:
         detail = join_details(_tell_source_move(before.source, after.source), where)
         return change_between(before, after, _version_kind(before.version, after.version), detail)
     if _is_other_source(before, after):
-        return replace(
-            change_between(
-                before, after, ChangeKind.SOURCE, join_details(_source_word(before, after), where)
-            ),
+        detail = join_details(_source_word(before, after), where)
+        return change_between(before, after, ChangeKind.SOURCE, detail)._replace(
             before=_tell_source(before.source),
             after=_tell_source(after.source),
         )

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from envtrack.model.comparison import Comparison, sort_changes
 from envtrack.model.layer import Layer
 from envtrack.model.redact import redact_url
-from envtrack.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from envtrack.model.comparison import Change
-    from envtrack.model.lock import Lock, Selection
+    from envtrack.model.lock import Lock
+    from envtrack.model.selection import Selection
     from envtrack.model.snapshot import Snapshot
+    from envtrack.model.verdict import Verdict
 
 # So many installed packages that do not fit their lock are named; what follows is counted.
 _NAMED = 4
@@ -34,8 +34,7 @@ class Part(Enum):
     """It is of a kind that never has one: a lockfile has no snapshot."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(NamedTuple):
     """What is to be compared with another.
 
     Attributes:
@@ -49,7 +48,7 @@ class Record:
     name: str
     lock: Lock | Part = Part.NOT_MEANT
     snapshot: Snapshot | Part = Part.NOT_MEANT
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
     verdict: Verdict | None = None
 
 

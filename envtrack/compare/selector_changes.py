@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from envtrack.compare.index import LockIndex, index_lock
 from envtrack.compare.package_change import change_between, join_details, tell_fork
 from envtrack.compare.pairing import Pair, pair_packages
-from envtrack.compare.selectors import Ask, find_asks, find_forks, tell_difference
 from envtrack.model.comparison import Change, ChangeKind
 from envtrack.model.lock import Knowledge, Lock, LockedPackage
+
+if TYPE_CHECKING:
+    from envtrack.compare.selectors import Ask
 
 
 def compare_selectors(
@@ -26,8 +29,9 @@ def compare_selectors(
     sides = index_lock(before), index_lock(after)
     # What no lock touched asks for the same in both.
     asking = (pairs.keys() - moved) | ((sides[0].projects | sides[1].projects) & pairs.keys())
-    old, new = (find_asks(side.lock, side.select(frozenset(asking))) for side in sides)
-    gone, come = _by_name(old - new), _by_name(new - old)
+    if before.conflicts == after.conflicts:
+        asking = {name for name in asking if not all(map(_asks_alike, pairs[name]))}
+    gone, come = _compare_asks(sides, frozenset(asking))
     known = before.knows & after.knows
     found: dict[str, list[Change]] = {}
     for name in (pairs.keys() | gone.keys() | come.keys()) - moved:
@@ -36,6 +40,8 @@ def compare_selectors(
             continue
         if name in gone or name in come:
             # Said once, whatever number of versions the name has.
+            from envtrack.compare.selectors import tell_difference
+
             difference = tell_difference(gone.get(name, ()), come.get(name, ()))
             told = [(*stayed[0], join_details(difference))]
         else:
@@ -48,6 +54,31 @@ def compare_selectors(
                 for one, other, detail in told
             ]
     return found
+
+
+def _asks_alike(pair: Pair) -> bool:
+    """Whether both packages of a pair say letter by letter the same of what they need."""
+    old, new = pair
+    return (
+        old is not None
+        and new is not None
+        and old.dependencies == new.dependencies
+        and old.optional_dependencies == new.optional_dependencies
+        and old.groups == new.groups
+    )
+
+
+def _compare_asks(
+    sides: tuple[LockIndex, LockIndex], asking: frozenset[str]
+) -> tuple[dict[str, list[Ask]], dict[str, list[Ask]]]:
+    """Who asks for what on the older side only, and on the newer one only."""
+    if not asking:
+        return {}, {}
+    # Not imported where only versions moved: markers need a parser.
+    from envtrack.compare.selectors import find_asks
+
+    old, new = (find_asks(side.lock, side.select(asking)) for side in sides)
+    return _by_name(old - new), _by_name(new - old)
 
 
 def _by_name(asks: frozenset[tuple[str, Ask]]) -> dict[str, list[Ask]]:
@@ -73,6 +104,10 @@ def _tell_forks(
     before: Lock, after: Lock, stayed: list[tuple[LockedPackage, LockedPackage]]
 ) -> Iterator[tuple[LockedPackage, LockedPackage, str]]:
     for old, new in stayed:
+        if old.resolution_markers == new.resolution_markers and before.conflicts == after.conflicts:
+            continue
+        from envtrack.compare.selectors import find_forks
+
         if find_forks(before, old) != find_forks(after, new):
             yield old, new, join_details("fork", f"{tell_fork(old)} → {tell_fork(new)}")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from typing import NamedTuple
 
 from envtrack.compare.index import Memory
 from envtrack.lockfiles.markers import Comparison, Either, Every, MarkerError, Node, parse_marker
@@ -15,8 +15,7 @@ _ALWAYS = ""
 _NEVER = "never"
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(NamedTuple):
     """One edge that leads to a package, as far as another lock can say it too.
 
     Attributes:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from envtrack.config.durations import parse_duration
 from envtrack.config.reader import SIZE_LIMIT_BYTES
 from envtrack.files import read_text
-from envtrack.model.lock import Selection
 from envtrack.model.paths import CONFIG
+from envtrack.model.selection import Selection
 from envtrack.model.verdict import Verdict
 
 if TYPE_CHECKING:

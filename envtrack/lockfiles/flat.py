@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from envtrack.lockfiles.markers import MarkerWorld
-from envtrack.model.lock import Lock, LockedPackage, Selection
+from envtrack.model.lock import Lock, LockedPackage
 from envtrack.model.names import normalise
+from envtrack.model.selection import Selection
 
 MAIN: Final = "main"
 

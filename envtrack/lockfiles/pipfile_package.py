@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from envtrack.lockfiles.artifacts import make_artifact
@@ -77,7 +76,7 @@ def read_index(source: Source, row: Mapping[str, Any], index_by_name: Mapping[st
     if source.kind is not SourceKind.REGISTRY:
         return source
     name = take(row, "index", str, "")
-    return replace(source, location=index_by_name.get(name, name if "://" in name else ""))
+    return source._replace(location=index_by_name.get(name, name if "://" in name else ""))
 
 
 def _read_source(row: Mapping[str, Any]) -> Source:

@@ -18,7 +18,8 @@ INNER: Final = r'[^"\\\x00-\x1f\x7f]'
 
 _KEY = r"[A-Za-z0-9_-]+"
 _SECTION = re.compile(rf"\[(\[)?({_KEY}(?:\.{_KEY})*)\](?(1)\])")
-_PAIR = re.compile(rf"({_KEY}) = (.+)")
+# uv explains one of its values by a comment; one that holds a quote may be part of a string.
+_PAIR = re.compile(rf"({_KEY}) = (.+?)(?: +#[^\"'\x00-\x1f\x7f]*)?")
 # A string, a key, a number, a word, a bracket: nothing else may stand between them but blanks.
 _TOKEN = re.compile(
     rf'("{INNER}*")|({_KEY}) = |(?<![\w.+-])((?:0|[1-9][0-9]{{0,15}})(?![\w.+-])|true\b|false\b)'

@@ -12,7 +12,8 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from envtrack.lockfiles.flat import FlatSelection
 from envtrack.lockfiles.markers import MarkerWorld
 from envtrack.lockfiles.walk import Walk
-from envtrack.model.lock import Artifact, Lock, LockedPackage, Selection, SourceKind
+from envtrack.model.lock import Artifact, Lock, LockedPackage, SourceKind
+from envtrack.model.selection import Selection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

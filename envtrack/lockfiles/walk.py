@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from packaging.requirements import InvalidRequirement, Requirement
 
 from envtrack.lockfiles.markers import MarkerWorld
-from envtrack.model.lock import Dependency, Lock, LockedPackage, Selection
+from envtrack.model.lock import Dependency, Lock, LockedPackage
 from envtrack.model.names import normalise
+from envtrack.model.selection import Selection
 
 
 class Walk:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
+from typing import NamedTuple
 
 from envtrack.model.layer import Layer
 
@@ -37,8 +38,7 @@ class Origin(StrEnum):
     NOT_KNOWN = "not-known"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(NamedTuple):
     """One fact or package that differs.
 
     Attributes:

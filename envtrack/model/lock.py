@@ -6,7 +6,7 @@ import posixpath
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,8 +49,7 @@ _TREES = frozenset({SourceKind.DIRECTORY, SourceKind.EDITABLE, SourceKind.VIRTUA
 _HERE = frozenset({".", "./", ""})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(NamedTuple):
     """A package's origin.
 
     Attributes:
@@ -92,8 +91,7 @@ def _plain_location(location: str) -> str:
     return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), parts.query, ""))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Artifact:
+class Artifact(NamedTuple):
     """A file that can be installed.
 
     Attributes:
@@ -111,8 +109,7 @@ class Artifact:
     is_wheel: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dependency:
+class Dependency(NamedTuple):
     """An edge of the lock's own graph.
 
     Attributes:
@@ -259,40 +256,3 @@ class Lock:
     def local_trees(self) -> tuple[LockedPackage, ...]:
         """The packages built from folders, whose code can change under one version."""
         return tuple(p for p in self.packages if p.source.kind.is_local_tree)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """What of a lockfile is installed, in uv's own terms.
-
-    Attributes:
-        extras: ``--extra``.
-        groups: ``--group``.
-        without_groups: ``--no-group``.
-        all_extras: ``--all-extras``.
-        all_groups: ``--all-groups``.
-        all_packages: ``--all-packages``: every member of the workspace.
-        package: ``--package``: one member instead of the root; empty: the root.
-        default_groups: the groups installed without being asked for (``tool.uv.default-groups``).
-    """
-
-    extras: tuple[str, ...] = ()
-    groups: tuple[str, ...] = ()
-    without_groups: tuple[str, ...] = ()
-    all_extras: bool = False
-    all_groups: bool = False
-    all_packages: bool = False
-    package: str = ""
-    default_groups: tuple[str, ...] = ("dev",)
-
-    def as_uv_arguments(self) -> tuple[str, ...]:
-        """The options of ``uv sync`` that ask for this; default groups come from the project."""
-        arguments = [f"--extra={name}" for name in self.extras]
-        arguments += [f"--group={name}" for name in self.groups]
-        arguments += [f"--no-group={name}" for name in self.without_groups]
-        arguments += ["--all-extras"] * self.all_extras
-        arguments += ["--all-groups"] * self.all_groups
-        arguments += ["--all-packages"] * self.all_packages
-        if self.package:
-            arguments.append(f"--package={self.package}")
-        return tuple(arguments)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass
 from typing import Self
@@ -23,6 +22,8 @@ class Oid:
     @classmethod
     def for_blob(cls, content: bytes) -> Self:
         r"""The SHA-1 name of a blob: of ``blob <size>\0`` and its content (Pro Git, 10.2)."""
+        import hashlib  # it loads OpenSSL
+
         head = b"blob %d\0" % len(content)
         return cls(hashlib.sha1(head + content, usedforsecurity=False).hexdigest())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_HIDDEN = "***"
+from envtrack.model.hidden import HIDDEN
 
 # Prefixes are published by who issues the tokens, so that scanners can find them; lengths are at
 # least half of the real ones, so that a cut token is still found. A PEM block ends with its END
@@ -50,10 +50,10 @@ _MIN_TURNS = 5
 
 def hide_token_shapes(text: str) -> str:
     """Text with every known token shape, authorisation header and ``…TOKEN=`` value hidden."""
-    text = _TOKENS.sub(_HIDDEN, text)
-    text = _HEADER.sub(rf"\g<name>{_HIDDEN}", text)
-    text = _BEARER.sub(rf"\g<name>{_HIDDEN}", text)
-    return _ASSIGNED.sub(rf"\g<name>{_HIDDEN}", text)
+    text = _TOKENS.sub(HIDDEN, text)
+    text = _HEADER.sub(rf"\g<name>{HIDDEN}", text)
+    text = _BEARER.sub(rf"\g<name>{HIDDEN}", text)
+    return _ASSIGNED.sub(rf"\g<name>{HIDDEN}", text)
 
 
 def is_token_segment(segment: str, *, is_artifact: bool) -> bool:

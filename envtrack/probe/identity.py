@@ -14,7 +14,8 @@ from envtrack.files import read_text, write_whole
 from envtrack.lockfiles.interface import parse_lock
 from envtrack.lockfiles.select import identity, select
 from envtrack.model.interpreter import Interpreter
-from envtrack.model.lock import Lock, LockedPackage, Selection
+from envtrack.model.lock import Lock, LockedPackage
+from envtrack.model.selection import Selection
 from envtrack.probe.plan import Plan, SessionFiles
 from envtrack.probe.tree import Tree
 

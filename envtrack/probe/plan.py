@@ -10,7 +10,7 @@ from typing import Any, Self
 from envtrack.config.settings import Stale
 from envtrack.errors import UsageProblem
 from envtrack.files import read_text, write_whole
-from envtrack.model.lock import Selection
+from envtrack.model.selection import Selection
 from envtrack.model.verdict import Verdict
 
 SCHEMA = 1

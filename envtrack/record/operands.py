@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envtrack.compare.records import Part, Record
 from envtrack.errors import UsageProblem
-from envtrack.files import read_text
 from envtrack.git.environ import without_git
 from envtrack.git.staged import find_working_blob
-from envtrack.model.snapshot import LockfileRef, parse_snapshot
-from envtrack.record.revisions import find_last_record, parse_lock_bytes, read_revision
+from envtrack.model.snapshot import LockfileRef
+from envtrack.record.file_operands import (
+    FILE_ENDINGS,
+    NOW,
+    is_file_operand,
+    read_beside,
+    read_file_operand,
+)
+from envtrack.record.lock_bytes import parse_lock_bytes
+from envtrack.record.revisions import find_last_record, read_revision
 
 if TYPE_CHECKING:
-    from envtrack.lockfiles.text import Include
     from envtrack.model.lock import Lock
     from envtrack.model.snapshot import Snapshot
     from envtrack.record.bench import Bench
 
-NOW = "now"
 # Somebody waits for it, and no commit does: a server of eight GPUs may need seconds to wake them.
 _LIMIT_S = 12.0
-_FILE_ENDINGS = (".json", ".lock", ".toml", ".txt", ".yml", ".yaml")
 
 
 def take_now(bench: Bench, *, deep: bool = False) -> Snapshot:
@@ -65,53 +68,12 @@ def read_now(bench: Bench) -> Record:
     file = bench.repository.root / bench.lockfile
     lock: Lock | Part = Part.MISSING
     if file.is_file():
-        lock = parse_lock_bytes(
-            file.read_bytes(), bench.lockfile, include=_read_beside(file.parent)
-        )
+        lock = parse_lock_bytes(file.read_bytes(), bench.lockfile, include=read_beside(file.parent))
     name = f"{NOW} ({bench.here})"
     notes = []
     if bench.find_environment() is None:
         notes.append(f"{name}: no environment beside {bench.lockfile}: nothing installed is seen")
     return Record(name=name, lock=lock, snapshot=take_now(bench), notes=tuple(notes))
-
-
-def is_file_operand(text: str, folder: Path) -> bool:
-    """Whether an operand means a file: its name ends like one, and it is there."""
-    return text.endswith(_FILE_ENDINGS) and (folder / text).is_file()
-
-
-def read_file_operand(text: str, folder: Path) -> Record:
-    """A snapshot file (``.json``) or a lockfile, as something to be compared.
-
-    Raises:
-        UsageProblem: it can't be read.
-        SnapshotProblem: it is no snapshot.
-        LockfileProblem: it is no lockfile.
-    """
-    path = folder / text
-    if text.endswith(".json"):
-        return Record(name=text, snapshot=parse_snapshot(read_text(path), where=text))
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise UsageProblem(f"{text}: can't be read: {error.strerror}") from error
-    return Record(
-        name=text, lock=parse_lock_bytes(content, text, include=_read_beside(path.parent))
-    )
-
-
-def _read_beside(folder: Path) -> Include:
-    def include(path: str) -> str | None:
-        # An absolute path says nothing of the project; what is not text is no list.
-        place = folder / path
-        if Path(path).is_absolute() or not place.is_file():
-            return None
-        try:
-            return place.read_text("utf-8-sig", "backslashreplace")
-        except OSError:
-            return None  # noted as not followed
-
-    return include
 
 
 def read_operand(text: str, bench: Bench, folder: Path) -> Record:
@@ -144,7 +106,7 @@ def read_operand(text: str, bench: Bench, folder: Path) -> Record:
         raise UsageProblem(
             f"`{text}` is a range, and two ends are compared", hint=f"`envtrack diff {ends}`"
         )
-    if text.endswith(_FILE_ENDINGS):
+    if text.endswith(FILE_ENDINGS):
         raise UsageProblem(f"{text}: there is no such file, and it names no commit")
     return _read_revision(bench, text)
 
@@ -167,7 +129,7 @@ def read_last(bench: Bench) -> Record:
         return _read_revision(bench, "HEAD")
     found = _read_revision(bench, last.hex)
     note = f"HEAD ({head.short}): not recorded here for {bench.machine}; {last.short} is the last"
-    return replace(found, notes=(note, *found.notes))
+    return found._replace(notes=(note, *found.notes))
 
 
 def _read_revision(bench: Bench, revision: str) -> Record:

@@ -6,22 +6,18 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from envtrack.compare.records import Part, Record
-from envtrack.errors import LockfileProblem
-from envtrack.lockfiles.interface import parse_lock
 from envtrack.model.oid import Oid
 from envtrack.model.paths import SNAPSHOTS, is_snapshot, snapshot_path
 from envtrack.model.snapshot import parse_snapshot
+from envtrack.record.lock_bytes import parse_lock_bytes
 from envtrack.record.verdicts import find_last_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from envtrack.git.repository import Repository
-    from envtrack.lockfiles.text import Include
     from envtrack.model.lock import Lock
     from envtrack.model.snapshot import Snapshot
-
-_NO_TEXT = "not UTF-8"
 
 
 def read_revision(
@@ -101,22 +97,6 @@ def read_lock_at(repository: Repository, commit: Oid, lockfile: str, *, name: st
         return None if other is None else other.decode("utf-8-sig", "backslashreplace")
 
     return parse_lock_bytes(content, lockfile, name=name, include=include)
-
-
-def parse_lock_bytes(
-    content: bytes, path: str, *, name: str = "", include: Include | None = None
-) -> Lock:
-    """What a lockfile's content pins; messages name it as ``name:path`` if it has a name."""
-    try:
-        return parse_lock(content.decode("utf-8-sig"), path=path, include=include)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise LockfileProblem(f"{name}:{path}" if name else path, line, _NO_TEXT) from error
-    except LockfileProblem as error:
-        if not name:
-            raise
-        where = f"{name}:{path}"
-        raise LockfileProblem(where, error.line, error.reason, hint=error.hint) from error
 
 
 def find_snapshot(

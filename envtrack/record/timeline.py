@@ -25,7 +25,7 @@ from envtrack.model.oid import Oid
 from envtrack.model.paths import snapshot_path
 from envtrack.model.snapshot import Snapshot, parse_snapshot
 from envtrack.model.timeline import Entry, Timeline, Verdicts
-from envtrack.record.revisions import parse_lock_bytes
+from envtrack.record.lock_bytes import parse_lock_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 from unicodedata import category, east_asian_width
 
 from envtrack.report.plain import show_plain
@@ -33,8 +32,7 @@ _UNUSUAL = re.compile(r"[^\x00-\x7f–→…×·]")
 _WORD = re.compile(r" *[^ ]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Look(NamedTuple):
     """How text is to look.
 
     Attributes:
@@ -53,8 +51,7 @@ class Look:
         return min(max(self.width, NARROWEST), WIDEST)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """Text across all columns, wrapped by words; `indent` blanks stand before each line."""
 
     text: str
@@ -62,8 +59,7 @@ class Line:
     indent: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One line of the table: each cell a text and a style (empty: none)."""
 
     cells: tuple[tuple[str, str], ...]

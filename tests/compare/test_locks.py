@@ -11,7 +11,8 @@ from envtrack.compare.locks import compare_locks, compare_requires_python
 from envtrack.lockfiles.interface import parse_lock
 from envtrack.model.comparison import Change, ChangeKind, Origin
 from envtrack.model.layer import Layer
-from envtrack.model.lock import Lock, Selection
+from envtrack.model.lock import Lock
+from envtrack.model.selection import Selection
 from tests.lockfiles.texts import (
     FIXTURES,
     HEAD,

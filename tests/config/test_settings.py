@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from envtrack.config.reader import ConfigProblem
 from envtrack.config.settings import Settings, Smoke, Stale, parse_settings, read_settings
 from envtrack.errors import UsageProblem
-from envtrack.model.lock import Selection
+from envtrack.model.selection import Selection
 from envtrack.model.verdict import Verdict
 
 EVERYTHING = """\

@@ -12,7 +12,7 @@ from uv import find_uv_bin
 
 from envtrack.lockfiles.interface import parse_lock
 from envtrack.lockfiles.select import explain_selection
-from envtrack.model.lock import Selection
+from envtrack.model.selection import Selection
 from tests.support.wheels import write_wheel
 
 PROJECT = """

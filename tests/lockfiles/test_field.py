@@ -16,7 +16,8 @@ from envtrack.compare.locks import compare_locks
 from envtrack.errors import LockfileProblem
 from envtrack.lockfiles.interface import find_format, parse_lock
 from envtrack.lockfiles.select import explain_selection, identity
-from envtrack.model.lock import Lock, Selection
+from envtrack.model.lock import Lock
+from envtrack.model.selection import Selection
 from tests.lockfiles.texts import LINUX
 
 # Read here: the seal takes the variable away before a test runs.

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from envtrack.lockfiles.select import explain_selection, identity, select
-from envtrack.model.lock import Artifact, Lock, LockedPackage, Selection, Source, SourceKind
+from envtrack.model.lock import Artifact, Lock, LockedPackage, Source, SourceKind
+from envtrack.model.selection import Selection
 from tests.lockfiles.texts import LINUX
 
 INDEX = Source(kind=SourceKind.REGISTRY, location="https://registry.example/simple")

@@ -14,6 +14,7 @@ from envtrack.lockfiles.plain_toml import load_plain
 TEXT = """\
 version = 1
 requires-python = ">=3.11"
+exclude-newer = "0001-01-01T00:00:00Z" # This has no effect: see the span.
 markers = [
     "sys_platform == 'linux'",
     "a = b",
@@ -71,6 +72,20 @@ def test_what_uv_writes_is_plain() -> None:
         '"a" = 1',
         "a=1",
         "a = 1 # why",
+        "a = 1# why",
+        "a = 1 # it's",
+        'a = 1 # "why',
+        'a = "x # y"',
+        'a = "x # y" # z',
+        'a = "x" # y "z"',
+        "a = [1, # 2\n]",
+        "a = [ # 1\n2,\n]",
+        "a = 1 # \x01",
+        "a = # 1",
+        "a = { b = 1 }\n[a.c]\nd = 1",
+        "[a]\nb = { c = 1 }\n[a.b.d]\ne = 1",
+        "[a]\nb = { c = { d = 1 } }\n[[a.b.c.e]]\nf = 1",
+        "[a.b]\nc = 1\n[a.b.d]\ne = 1\n[a]\nf = 1",
         "a = [1,\n2]",
         "a = { b = 1,\nc = 2 }",
         "a = [\n    { b = 1,\n    c = 2 },\n]",

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from envtrack.errors import LockfileProblem
 from envtrack.lockfiles.poetry import parse
 from envtrack.lockfiles.select import explain_selection
-from envtrack.model.lock import Dependency, Knowledge, Lock, LockedPackage, Selection, SourceKind
+from envtrack.model.lock import Dependency, Knowledge, Lock, LockedPackage, SourceKind
 from envtrack.model.names import normalise
+from envtrack.model.selection import Selection
 from tests.lockfiles.mutations import check_read, mutated
 from tests.lockfiles.texts import LINUX, MAC, names, read_fixture
 

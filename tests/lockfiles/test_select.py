@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from envtrack.lockfiles.interface import parse_lock
 from envtrack.lockfiles.select import explain_selection, identity, select
-from envtrack.model.lock import Lock, Selection
+from envtrack.model.lock import Lock
+from envtrack.model.selection import Selection
 from tests.lockfiles.texts import (
     HEAD,
     LINUX,
@@ -306,9 +307,9 @@ def test_identity_sees_a_git_commit_and_not_how_it_was_asked_for(part: str) -> N
     (package,) = lock.packages
     source = package.source
     moved = {
-        "commit": replace(source, commit="0b"),
-        "subdirectory": replace(source, subdirectory="lib"),
-        "reference": replace(source, reference="tag=v1"),
+        "commit": source._replace(commit="0b"),
+        "subdirectory": source._replace(subdirectory="lib"),
+        "reference": source._replace(reference="tag=v1"),
     }[part]
     assert (identity([package]) == identity([replace(package, source=moved)])) is (
         part == "reference"

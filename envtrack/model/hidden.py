@@ -1,0 +1,5 @@
+"""What stands where something was hidden."""
+
+from typing import Final
+
+HIDDEN: Final = "***"
