@@ -1,7 +1,6 @@
 """Where results go and how they look: ``--format``, ``--output``, ``--color``, ``--full``."""
 
 import os
-import shutil
 import sys
 from collections.abc import Callable
 from enum import StrEnum
@@ -87,8 +86,15 @@ def say(line: str) -> None:
 
 def choose_look(output: Output) -> Look:
     """How text looks where it goes to."""
-    width = shutil.get_terminal_size((_PIPE_WIDTH, 24)).columns
-    return Look(width=width, is_coloured=_is_coloured(output), is_full=output.is_full)
+    return Look(width=_find_width(), is_coloured=_is_coloured(output), is_full=output.is_full)
+
+
+def _find_width() -> int:
+    if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
+        return _PIPE_WIDTH
+    import shutil
+
+    return shutil.get_terminal_size((_PIPE_WIDTH, 24)).columns
 
 
 def _is_coloured(output: Output) -> bool:

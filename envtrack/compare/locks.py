@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from envtrack.compare.index import index_lock
 from envtrack.compare.origins import find_origins
@@ -16,7 +17,9 @@ from envtrack.compare.selector_changes import compare_selectors
 from envtrack.model.comparison import Change, ChangeKind, Origin, sort_changes
 from envtrack.model.layer import Layer
 from envtrack.model.lock import Lock, LockedPackage
-from envtrack.model.selection import Selection
+
+if TYPE_CHECKING:
+    from envtrack.model.selection import Selection
 
 _OF_VERSION = frozenset(
     {ChangeKind.UPGRADED, ChangeKind.DOWNGRADED, ChangeKind.VARIANT, ChangeKind.CHANGED}
@@ -54,6 +57,8 @@ def compare_locks(
         if before is not None and after is not None:
             python = compare_requires_python(before, after)
     else:
+        from envtrack.model.selection import Selection
+
         place = selection or Selection(), environment or {}
         old, new = (() if lock is None else _reach(lock, *place) for lock in (before, after))
         found = _compare_packages(pair_packages(old, new))
