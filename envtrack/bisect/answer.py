@@ -145,7 +145,7 @@ def _compare(repository: Repository, plan: Plan, before: Oid, after: Oid) -> Com
         older, newer = (
             record._replace(snapshot=Part.NOT_MEANT, notes=()) for record in (older, newer)
         )
-    return compare_records(older, newer, selection=plan.selection)
+    return compare_records(older, newer, selection=plan.selection, layer_rules=plan.layers)
 
 
 def _notes(found: Found, comparison: Comparison) -> tuple[str, ...]:

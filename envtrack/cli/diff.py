@@ -20,6 +20,7 @@ from envtrack.model.layer import Layer
 if TYPE_CHECKING:
     from envtrack.compare.records import Record
     from envtrack.model.comparison import Comparison
+    from envtrack.model.layer import LayerRules
     from envtrack.model.suspect import Suspicion
 
 
@@ -57,6 +58,9 @@ def diff(
     exit_code: Annotated[
         bool, option("--exit-code", help="End with 1 if something differs, else with 0.")
     ] = False,
+    oneline: Annotated[
+        bool, option("--oneline", help="One line of text, as for a commit's message.")
+    ] = False,
     directory: DirectoryOption = None,
     lockfile: LockfileOption = None,
     machine: MachineOption = None,
@@ -79,8 +83,8 @@ def diff(
     if package is not None:
         comparison, suspicion = _choose(comparison, package), None
     shape = Output(format=form, path=output, colour=color, is_full=full)
-    _put_out(comparison, suspicion, shape)
-    if exit_code and comparison.changes:
+    _put_out(comparison, suspicion, shape, is_line=oneline)
+    if exit_code and comparison.differs:
         raise SystemExit(1)
 
 
@@ -90,13 +94,13 @@ def _compare(
     from envtrack.compare.records import Part, compare_records
     from envtrack.record.file_operands import NOW
 
-    older, newer = _read_sides(before, after or NOW, place)
+    older, newer, rules = _read_sides(before, after or NOW, place)
     if older.lock is newer.lock is Part.MISSING:
         raise UsageProblem(
             f"neither {older.name} nor {newer.name} has this lockfile",
             hint="`--lockfile PATH` names the one that is meant",
         )
-    comparison = compare_records(older, newer, layer=layer)
+    comparison = compare_records(older, newer, layer=layer, layer_rules=rules)
     if layer is not None or older.verdict is newer.verdict is None:
         return comparison, None
     from envtrack.compare.suspects import find_suspects
@@ -109,20 +113,24 @@ def _choose(comparison: "Comparison", package: str) -> "Comparison":
     from fnmatch import fnmatchcase
 
     chosen = tuple(one for one in comparison.changes if fnmatchcase(one.name, package))
-    return replace(comparison, changes=chosen)
+    return replace(comparison, changes=chosen, apart=())
 
 
-def _read_sides(before: str | None, after: str, place: Place) -> "tuple[Record, Record]":
+def _read_sides(
+    before: str | None, after: str, place: Place
+) -> "tuple[Record, Record, LayerRules]":
     from envtrack.record.file_operands import is_file_operand, read_file_operand
 
     folder = place.folder
     if before and is_file_operand(before, folder) and is_file_operand(after, folder):
         # Two files need no repository.
-        return read_file_operand(before, folder), read_file_operand(after, folder)
+        return read_file_operand(before, folder), read_file_operand(after, folder), ()
     from envtrack.record.operands import read_operand
 
     context = open_context(place)
-    return _read_older(before, context), read_operand(after, context.bench, context.folder)
+    older = _read_older(before, context)
+    newer = read_operand(after, context.bench, context.folder)
+    return older, newer, context.settings.layers
 
 
 def _read_older(before: str | None, context: Context) -> "Record":
@@ -133,16 +141,30 @@ def _read_older(before: str | None, context: Context) -> "Record":
     return read_operand(before, context.bench, context.folder)
 
 
-def _put_out(comparison: "Comparison", suspicion: "Suspicion | None", output: Output) -> None:
+def _put_out(
+    comparison: "Comparison", suspicion: "Suspicion | None", output: Output, *, is_line: bool
+) -> None:
     from envtrack.report.comparison import (
         render_comparison_json,
-        render_comparison_markdown,
         render_comparison_text,
     )
+
+    if is_line:
+        from envtrack.report.line import render_comparison_line
+        from envtrack.report.plain import show_plain
+
+        line = f"{show_plain(render_comparison_line(comparison))}\n"
+        put_out(Rendering.same(line), output)
+        return
+
+    def render_markdown() -> str:
+        from envtrack.report.comparison_markdown import render_comparison_markdown
+
+        return render_comparison_markdown(comparison, suspicion, is_full=output.is_full)
 
     rendering = Rendering(
         text=lambda look: render_comparison_text(comparison, look, suspicion),
         json=lambda: render_comparison_json(comparison, suspicion),
-        markdown=lambda: render_comparison_markdown(comparison, suspicion),
+        markdown=render_markdown,
     )
     put_out(rendering, output)

@@ -94,6 +94,7 @@ def _read(
         machine=context.bench.machine,
         revisions=revisions,
         options=tuple(options),
+        layer_rules=context.settings.layers,
     )
     try:
         return read_timeline(context.repository, scope, wanted=wanted)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from envtrack.report.look import Look
 
@@ -51,6 +51,11 @@ class Rendering(NamedTuple):
     text: Callable[[Look], str]
     json: Callable[[], str]
     markdown: Callable[[], str]
+
+    @classmethod
+    def same(cls, text: str) -> Self:
+        """One text, whatever form is asked for."""
+        return cls(text=lambda _: text, json=lambda: text, markdown=lambda: text)
 
 
 def put_out(rendering: Rendering, output: Output) -> None:

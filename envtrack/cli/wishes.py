@@ -54,6 +54,7 @@ def make_plan(context: Context, *, timeout: str | None, **values: Any) -> "Plan"
         smoke_timeout_s=seconds,
         uv=str(find_uv(context.repository.environ)),
         machine=context.bench.machine,
+        layers=context.settings.layers,
         **values,
     )
 

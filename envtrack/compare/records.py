@@ -6,13 +6,13 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
 from envtrack.model.comparison import Comparison, sort_changes
-from envtrack.model.layer import Layer
 from envtrack.model.redact import redact_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from envtrack.model.comparison import Change
+    from envtrack.model.layer import Layer, LayerRules
     from envtrack.model.lock import Lock
     from envtrack.model.selection import Selection
     from envtrack.model.snapshot import Snapshot
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 # So many installed packages that do not fit their lock are named; what follows is counted.
 _NAMED = 4
-_LAYERS = frozenset(Layer)
 # What an environment is seeded with; no lock has to know of it.
 _SEEDS = frozenset({"pip", "setuptools", "wheel"})
 
@@ -58,6 +57,7 @@ def compare_records(
     *,
     layer: Layer | None = None,
     selection: Selection | None = None,
+    layer_rules: LayerRules = (),
 ) -> Comparison:
     """All that differs between two records, and in the notes what could not be compared.
 
@@ -69,6 +69,7 @@ def compare_records(
         after: the newer one.
         layer: only this one's changes; ``None``: all.
         selection: what of the locks is installed; ``None``: they are compared whole.
+        layer_rules: the project's own word on which packages belong to which layer.
     """
     by_locks = Part.NOT_MEANT not in (before.lock, after.lock)
     changes: list[Change] = []
@@ -86,17 +87,31 @@ def compare_records(
         )
 
         seen = compare_snapshots(before.snapshot, after.snapshot)
-        changes += [change for change in seen if not by_locks or _is_fact(change)]
+        changes += [change for change in seen if not by_locks or change.is_fact]
         notes += compare_notes(before.snapshot, after.snapshot)
         changes = list(leave_out_repeats(changes))
+    if layer_rules:
+        from envtrack.compare.layer_rules import assign_layers
+
+        changes = list(assign_layers(changes, layer_rules))
+    told = sort_changes(change for change in changes if layer is None or change.layer is layer)
+    machines = _find_two_machines(before, after)
     return Comparison(
         before=before.name,
         after=after.name,
-        changes=sort_changes(
-            change for change in changes if layer is None or change.layer is layer
-        ),
+        changes=tuple(change for change in told if not (machines and change.is_fact)),
         notes=tuple(dict.fromkeys(notes)),
+        apart=tuple(change for change in told if machines and change.is_fact),
+        machines=machines,
     )
+
+
+def _find_two_machines(before: Record, after: Record) -> tuple[str, ...]:
+    """The names of the machines, if the records are of two."""
+    if isinstance(before.snapshot, Part) or isinstance(after.snapshot, Part):
+        return ()
+    names = before.snapshot.machine, after.snapshot.machine
+    return () if names[0] == names[1] else names
 
 
 def list_misfits(record: Record) -> tuple[str, ...]:
@@ -138,11 +153,6 @@ def _normal(version: str) -> str:
 
 def _find_lock(record: Record) -> Lock | None:
     return None if isinstance(record.lock, Part) else record.lock
-
-
-def _is_fact(change: Change) -> bool:
-    # Facts are named by their layer first; a package of conda's may have a dot in its name too.
-    return change.name.partition(".")[0] in _LAYERS and "." in change.name
 
 
 def _say_unread(record: Record) -> Iterator[str]:

@@ -65,15 +65,16 @@ def find_suspects(
     said = f"{before.name} is {before.verdict}, {after.name} is {after.verdict}"
     if set(verdicts) != {Verdict.GOOD, Verdict.BAD}:
         return Suspicion(situation=f"{said}: nothing to suspect")
-    if not comparison.changes:
+    differences = (*comparison.changes, *comparison.apart)
+    if not differences:
         return Suspicion(
             situation=said,
             next_step="nothing that was compared differs: run the smoke test again on both sides, "
             "it may be flaky, or the code changed",
         )
-    compiled = _find_compiled((before, after), {change.name for change in comparison.changes})
+    compiled = _find_compiled((before, after), {change.name for change in differences})
     suspects = sorted(
-        (_weigh(change, compiled, failed_layer) for change in comparison.changes),
+        (_weigh(change, compiled, failed_layer) for change in differences),
         key=lambda suspect: (-suspect.weight, -suspect.change.layer.height, suspect.change.name),
     )
     is_uvs = not isinstance(after.lock, Part) and after.lock.format == "uv.lock"
@@ -161,7 +162,7 @@ def _clear(before: Record, after: Record, comparison: Comparison) -> Iterator[st
         {name.partition(".")[0] for name, state in record.facts.items() if isinstance(state, Known)}
         for record in (before.snapshot, after.snapshot)
     ]
-    moved = {layer for layer, _ in comparison.by_layer()}
+    moved = {change.layer for change in (*comparison.changes, *comparison.apart)}
     same = [
         layer
         for layer in Layer

@@ -20,6 +20,7 @@ from pydantic_core import PydanticCustomError
 
 from envtrack.config.durations import EXPECTED, parse_duration
 from envtrack.config.reader import ConfigProblem, Document, Fault, parse_document, render_place
+from envtrack.model.layer import Layer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 _SCHEMA = 1
+_GLOB = re.compile(r"[A-Za-z0-9._*?-]+", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", re.ASCII)
 # A machine's name becomes a folder's name: no separators, no leading dot, no blanks.
 _MACHINE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
@@ -82,6 +84,28 @@ _Request = Annotated[
 _Duration = Annotated[str, _rule(lambda v: parse_duration(v) is not None, EXPECTED)]
 
 
+def _normalise_glob(value: str) -> str:
+    """As names of packages are normalised, so that `Lab_Kernels*` fits `lab-kernels-cu12`."""
+    return re.sub("[-_.]+", "-", value).lower()
+
+
+_Layer = Annotated[
+    str,
+    _rule(
+        lambda v: v in set(Layer),
+        f"layers ({', '.join(Layer)}), each with a list of package names",
+    ),
+]
+_Glob = Annotated[
+    str,
+    _rule(
+        lambda v: bool(_GLOB.fullmatch(v)),
+        "the name of a package, or a pattern of names such as nvidia-*",
+    ),
+    AfterValidator(_normalise_glob),
+]
+
+
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -129,6 +153,7 @@ class SettingsModel(_Model):
     selection: _Selection = _Selection()
     python: _Request = ""
     stale: Literal["skip", "frozen", "relock"] = "skip"
+    layers: dict[_Layer, list[_Glob]] = {}
 
 
 _GROUPS: dict[str, type[BaseModel]] = {"smoke": _Smoke, "selection": _Selection}
@@ -153,7 +178,8 @@ def read_model(text: str, where: str) -> SettingsModel:
 
 
 def _read_fault(document: Document, details: ErrorDetails) -> Fault:
-    place = details["loc"]
+    # pydantic says of a key that it is the key that is wrong; people see that.
+    place = tuple(part for part in details["loc"] if part != "[key]")
     return Fault(
         line=document.line_of(place),
         key=render_place(place),
@@ -162,6 +188,7 @@ def _read_fault(document: Document, details: ErrorDetails) -> Fault:
 
 
 _EXPECTED = {
+    "dict_type": "expected keys and values (`key: value`)",
     "bool_type": "expected true or false",
     "list_type": "expected a list (`- one` a line, or [one, two])",
     "model_type": "expected keys and values (`key: value`)",

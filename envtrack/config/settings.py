@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from envtrack.config.durations import parse_duration
 from envtrack.config.reader import SIZE_LIMIT_BYTES
 from envtrack.files import read_text
+from envtrack.model.layer import Layer, LayerRules
 from envtrack.model.paths import CONFIG
 from envtrack.model.selection import Selection
 from envtrack.model.verdict import Verdict
@@ -62,6 +63,7 @@ class Settings:
         selection: what of a lockfile is installed.
         python: the interpreter request that all probes use; empty: what each commit asks for.
         stale: what to do with a lockfile that does not fit its project.
+        layers: which packages belong to which layer, beyond what is known of them.
     """
 
     lockfiles: tuple[str, ...] = ()
@@ -71,6 +73,7 @@ class Settings:
     selection: Selection = field(default_factory=Selection)
     python: str = ""
     stale: Stale = Stale.SKIP
+    layers: LayerRules = ()
 
 
 def read_settings(root: Path) -> Settings:
@@ -127,4 +130,5 @@ def _to_settings(model: SettingsModel) -> Settings:
         ),
         python=model.python,
         stale=Stale(model.stale),
+        layers=tuple((Layer(name), tuple(globs)) for name, globs in model.layers.items()),
     )

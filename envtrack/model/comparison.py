@@ -38,6 +38,9 @@ class Origin(StrEnum):
     NOT_KNOWN = "not-known"
 
 
+_LAYERS = frozenset(Layer)
+
+
 class Change(NamedTuple):
     """One fact or package that differs.
 
@@ -59,6 +62,12 @@ class Change(NamedTuple):
     origin: Origin = Origin.NOT_KNOWN
     detail: str = ""
 
+    @property
+    def is_fact(self) -> bool:
+        """Whether it is a fact and no package; a package of conda's may have a dot in its name."""
+        layer, dot, _ = self.name.partition(".")
+        return bool(dot) and layer in _LAYERS
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
@@ -69,12 +78,22 @@ class Comparison:
         after: how the newer record is named.
         changes: sorted from the ground up, then by name.
         notes: what could not be compared and why, a line each.
+        apart: facts that differ between two machines, in the same order. Nothing changed there:
+            they are two computers.
+        machines: the names of the older and the newer record's machine, if they are two.
     """
 
     before: str
     after: str
     changes: tuple[Change, ...]
     notes: tuple[str, ...] = ()
+    apart: tuple[Change, ...] = ()
+    machines: tuple[str, ...] = ()
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything does."""
+        return bool(self.changes or self.apart)
 
     def by_layer(self) -> tuple[tuple[Layer, tuple[Change, ...]], ...]:
         """The layers that moved, from the ground up, each with its changes."""

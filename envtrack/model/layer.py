@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TypeAlias
 
 
 class Layer(StrEnum):
@@ -27,6 +28,9 @@ class Layer(StrEnum):
 
 
 _HEIGHTS = {layer: height for height, layer in enumerate(Layer)}
+LayerRules: TypeAlias = tuple[tuple[Layer, tuple[str, ...]], ...]
+"""Layers with globs of the normalised names of packages that belong to them; the first fits."""
+
 # Packages that carry CUDA, cuDNN, NCCL… into an environment: `nvidia-cublas-cu12`, `cuda-bindings`.
 _RUNTIME_PREFIXES = ("nvidia-", "cuda-", "cupy-cuda", "rocm-", "pytorch-triton-rocm")
 _RUNTIME_EXCEPTIONS = frozenset({"nvidia-ml-py", "nvidia-dali"})

@@ -10,6 +10,7 @@ from typing import Any, Self
 from envtrack.config.settings import Stale
 from envtrack.errors import UsageProblem
 from envtrack.files import read_text, write_whole
+from envtrack.model.layer import Layer, LayerRules
 from envtrack.model.selection import Selection
 from envtrack.model.verdict import Verdict
 
@@ -45,6 +46,7 @@ class Plan:
         trust_ends: whether the ends are believed without a probe.
         keep: whether the worktree stays.
         machine: the name of the machine that probes.
+        layers: the project's own word on which packages belong to which layer.
     """
 
     id: str
@@ -69,6 +71,7 @@ class Plan:
     trust_ends: bool = False
     keep: bool = False
     machine: str = ""
+    layers: LayerRules = ()
 
     @classmethod
     def of(cls, **settings: Any) -> Self:  # noqa: ANN401 - the fields below `smoke`, by name
@@ -207,6 +210,9 @@ def read_plan(files: SessionFiles) -> Plan:
                 "timeout_is": Verdict(document["timeout_is"]),
                 "stale": Stale(document["stale"]),
                 "selection": Selection(**selection),
+                "layers": tuple(
+                    (Layer(name), tuple(globs)) for name, globs in document.get("layers", ())
+                ),
             }
         )
     except (KeyError, TypeError, ValueError) as error:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from envtrack.compare.layer_rules import assign_layers
 from envtrack.compare.locks import compare_locks
 from envtrack.compare.snapshots import compare_snapshots
 from envtrack.errors import LockfileProblem, SnapshotProblem
@@ -19,7 +20,7 @@ from envtrack.git.file_history import (
 )
 from envtrack.git.notes import read_all_notes
 from envtrack.model.comparison import Change, sort_changes
-from envtrack.model.layer import Layer
+from envtrack.model.layer import LayerRules
 from envtrack.model.lock import Lock
 from envtrack.model.oid import Oid
 from envtrack.model.paths import snapshot_path
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from envtrack.git.repository import Repository
 
-_LAYERS = frozenset(Layer)
 # So many bytes of lockfiles take longer to read than a process takes to start.
 _WORTH_A_PROCESS = 4_000_000
 
@@ -46,12 +46,14 @@ class Scope:
         machine: whose records count.
         revisions: for ``git log``.
         options: further ones of ``git log``.
+        layer_rules: the project's own word on which packages belong to which layer.
     """
 
     lockfile: str
     machine: str
     revisions: tuple[str, ...] = ("HEAD",)
     options: tuple[str, ...] = ()
+    layer_rules: LayerRules = ()
 
 
 def read_timeline(
@@ -101,7 +103,7 @@ def _read_lock_entries(repository: Repository, scope: Scope) -> list[Entry]:
 
     def read(part: Sequence[FileChange]) -> list[Entry]:
         locks = _Locks(repository, part)
-        return [_make_entry(change, locks) for change in part]
+        return [_make_entry(change, locks, scope.layer_rules) for change in part]
 
     sizes = measure_blobs(repository, [change.after for change in changes if change.after])
     weights = [sizes.get(change.after, 0) if change.after else 0 for change in changes]
@@ -150,13 +152,15 @@ def _parse(content: bytes | None, path: str) -> Lock | str:
         return problem.message
 
 
-def _make_entry(change: FileChange, locks: _Locks) -> Entry:
+def _make_entry(change: FileChange, locks: _Locks, layer_rules: LayerRules) -> Entry:
     before, after = locks.get(change.before), locks.get(change.after)
     moved = change.old_path if change.old_path != change.path else ""
     fault = next((lock for lock in (after, before) if isinstance(lock, str)), "")
     if isinstance(before, str) or isinstance(after, str):
         return Entry(commit=change.commit, fault=fault, moved_from=moved)
     changes = compare_locks(before, after)
+    if layer_rules:
+        changes = assign_layers(changes, layer_rules)
     is_same = before is not None and after is not None and not changes
     return Entry(commit=change.commit, changes=changes, moved_from=moved, is_same=is_same)
 
@@ -177,7 +181,7 @@ def _read_record_entries(repository: Repository, scope: Scope) -> dict[Oid, Entr
         after = records.get(change.after) if change.after else None
         if before is None or after is None:
             continue
-        told = tuple(c for c in compare_snapshots(before, after) if _is_fact(c))
+        told = tuple(c for c in compare_snapshots(before, after) if c.is_fact)
         if told:
             entries[change.commit.oid] = Entry(commit=change.commit, changes=told)
     return entries
@@ -190,10 +194,6 @@ def _parse_record(content: bytes | None) -> Snapshot | None:
         return parse_snapshot(content.decode("utf-8", "backslashreplace"), where="record")
     except SnapshotProblem:
         return None
-
-
-def _is_fact(change: Change) -> bool:
-    return "." in change.name and change.name.partition(".")[0] in _LAYERS
 
 
 def _with_verdicts(repository: Repository, scope: Scope, entries: list[Entry]) -> list[Entry]:

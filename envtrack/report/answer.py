@@ -13,11 +13,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from envtrack.model.answer import Outcome
-from envtrack.report.comparison import (
-    render_comparison_json,
-    render_comparison_markdown,
-    render_comparison_text,
-)
+from envtrack.report.comparison import render_comparison_json, render_comparison_text
+from envtrack.report.comparison_markdown import render_comparison_markdown
 from envtrack.report.look import Block, Line, Row, render_blocks
 from envtrack.report.plain import show_json, show_markdown, show_plain
 

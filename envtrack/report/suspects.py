@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from envtrack.report.look import Block, Line, Row
 from envtrack.report.plain import show_markdown
@@ -11,6 +11,7 @@ from envtrack.report.plain import show_markdown
 if TYPE_CHECKING:
     from envtrack.model.suspect import Suspect, Suspicion
     from envtrack.report.look import Look
+    from envtrack.report.shapes import SuspicionShape
 
 # More than these nobody reads; the next step speaks of all.
 _SHOWN = 8
@@ -45,14 +46,14 @@ def suspicion_markdown(suspicion: Suspicion) -> Iterator[str]:
         yield from ("", "```sh", suspicion.command, "```")
 
 
-def describe_suspicion(suspicion: Suspicion) -> dict[str, Any]:
+def describe_suspicion(suspicion: Suspicion) -> SuspicionShape:
     """The same for JSON."""
     return {
         "situation": suspicion.situation,
         "suspects": [
             {
                 "name": suspect.change.name,
-                "layer": suspect.change.layer,
+                "layer": str(suspect.change.layer),
                 "weight": suspect.weight,
                 "because": list(suspect.because),
             }

@@ -12,25 +12,18 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from envtrack.model.comparison import ChangeKind, Origin
+from envtrack.model.comparison import Origin
+from envtrack.report.line import NAMED, name_changes
 from envtrack.report.look import Block, Line, Row, render_blocks
 from envtrack.report.plain import show_json, show_markdown
 
 if TYPE_CHECKING:
-    from envtrack.model.comparison import Change
     from envtrack.model.timeline import Entry, Timeline
     from envtrack.report.look import Look
+    from envtrack.report.shapes import EntryShape, LogShape
 
 SCHEMA = 1
-# So many changes of a commit are named; the rest is counted.
-_NAMED = 3
 _DAY = 10
-_SIGNS = {
-    ChangeKind.ADDED: "+",
-    ChangeKind.REMOVED: "-",
-    ChangeKind.REBUILD: "rebuilt ",
-    ChangeKind.SELECTOR: "selector of ",
-}
 _VERDICT_STYLES = {"good": "green", "bad": "red"}
 
 
@@ -48,7 +41,7 @@ def render_timeline_markdown(timeline: Timeline) -> str:
         "|---|---|---|---|---|---|",
     ]
     lines += [
-        "| " + " | ".join(show_markdown(cell) for cell in _cells(entry, named=_NAMED)) + " |"
+        "| " + " | ".join(show_markdown(cell) for cell in _cells(entry, named=NAMED)) + " |"
         for entry in timeline.entries
     ]
     return "\n".join([*lines, "", show_markdown(_say_sum(timeline)), ""])
@@ -56,7 +49,7 @@ def render_timeline_markdown(timeline: Timeline) -> str:
 
 def render_timeline_json(timeline: Timeline) -> str:
     """The JSON document; see the module's docstring for its shape."""
-    document = {
+    document: LogShape = {
         "schema": SCHEMA,
         "kind": "log",
         "lockfile": timeline.lockfile,
@@ -67,7 +60,7 @@ def render_timeline_json(timeline: Timeline) -> str:
     return show_json(json.dumps(document, ensure_ascii=False, indent=1)) + "\n"
 
 
-def _describe(entry: Entry) -> dict[str, object]:
+def _describe(entry: Entry) -> EntryShape:
     return {
         "commit": entry.commit.oid.hex,
         "date": entry.commit.authored_at,
@@ -98,7 +91,7 @@ def _describe(entry: Entry) -> dict[str, object]:
 
 def _row(entry: Entry, look: Look) -> Row:
     commit, date, layers, changes, verdicts, subject = _cells(
-        entry, named=len(entry.changes) if look.is_full else _NAMED
+        entry, named=len(entry.changes) if look.is_full else NAMED
     )
     style = "red" if entry.fault else ""
     last = entry.verdicts[-1].last if entry.verdicts else ""
@@ -132,23 +125,7 @@ def _say_changes(entry: Entry, named: int) -> str:
     parts = [f"moved from {entry.moved_from}"] if entry.moved_from else []
     if entry.is_same:
         return ", ".join([*parts, "the same environment"])
-    # What was asked for tells more than what followed.
-    order = sorted(entry.changes, key=lambda change: change.origin is not Origin.ROOT)
-    # One package can stand in a lock several times, and do the same each time.
-    said = list(dict.fromkeys(map(_say_change, order)))
-    parts += said[:named]
-    if len(said) > named:
-        parts.append(f"… {len(said) - named} more")
-    return ", ".join(parts)
-
-
-def _say_change(change: Change) -> str:
-    sign = _SIGNS.get(change.kind, "")
-    if change.kind in {ChangeKind.ADDED, ChangeKind.REMOVED}:
-        return f"{sign}{change.name} {change.after or change.before or ''}".rstrip()
-    if change.kind in _SIGNS:
-        return f"{sign}{change.name}"
-    return f"{change.name} {change.before or '–'} → {change.after or '–'}"
+    return ", ".join([*parts, *name_changes(entry.changes, named)])
 
 
 def _say_sum(timeline: Timeline) -> str:

@@ -126,7 +126,7 @@ def test_another_machines_record_is_taken_by_its_name(lab: Lab) -> None:
     lab.record("testbed", kernel_release="6.8.0")
     lab.record("box", kernel_release="5.15.0")
     lab.repo.commit("records")
-    (change,) = lab.run_json("diff", "HEAD@box", "HEAD")["changes"]
+    (change,) = lab.run_json("diff", "HEAD@box", "HEAD")["apart"]
     assert (change["name"], change["before"], change["after"]) == (
         "kernel.release",
         "5.15.0",
@@ -318,3 +318,49 @@ def test_verdicts_on_both_sides_make_suspects(lab: Lab) -> None:
     command = told["command"].replace("uv lock", f"{UV} lock --no-index --find-links {lab.index}")
     lab.repo.run(["sh", "-ec", command.partition(" && ")[0]])
     assert 'name = "flint"\nversion = "1.5"' in (lab.repo.path / "uv.lock").read_text()
+
+
+def test_what_differs_between_two_machines_is_no_change(lab: Lab) -> None:
+    lab.record("box", kernel_release="6.8.0-45-generic", driver_nvidia="x")
+    lab.record("gpu1", kernel_release="6.8.0-48-generic", driver_nvidia="x")
+    lab.repo.commit("both")
+    told = lab.run("diff", "HEAD@box", "HEAD@gpu1")
+    assert "between the machines box and gpu1\n  kernel.release  6.8.0-45-generic" in told.out
+    assert "\nnothing changed; 1 fact differs between the machines box and gpu1\n" in told.out
+    assert "upgraded" not in told.out
+    document = lab.run_json("diff", "HEAD@box", "HEAD@gpu1")
+    assert document["changes"] == []
+    assert [one["name"] for one in document["apart"]] == ["kernel.release"]
+    assert document["machines"] == ["box", "gpu1"]
+    assert lab.run("diff", "HEAD@box", "HEAD@gpu1", "--exit-code").code == 1
+    lab.record("box", kernel_release="6.8.0-48-generic", driver_nvidia="x")
+    lab.repo.commit("the same machine later")
+    later = lab.run_json("diff", "HEAD~1@box", "HEAD@box")
+    assert [one["name"] for one in later["changes"]] == ["kernel.release"]
+    assert later["apart"] == []
+
+
+def test_a_project_says_which_packages_are_its_framework(lab: Lab) -> None:
+    upgrade(lab)
+    layers = {
+        one["name"]: one["layer"] for one in lab.run_json("diff", "HEAD~1", "HEAD")["changes"]
+    }
+    assert layers == {"wick": "packages", "flint": "packages"}
+    lab.repo.write(".envtrack/config.yaml", "layers:\n  framework: [Wi*]\n  toolchain: [flint]\n")
+    told = lab.run_json("diff", "HEAD~1", "HEAD")["changes"]
+    assert [(one["name"], one["layer"]) for one in told] == [
+        ("flint", "toolchain"),
+        ("wick", "framework"),
+    ]
+    (entry, *_) = lab.run_json("log")["entries"]
+    assert entry["layers"] == {"toolchain": 1, "framework": 1}
+    only = lab.run("diff", "HEAD~1", "HEAD", "--only", "framework")
+    assert "wick" in only.out
+    assert "flint" not in only.out
+
+
+def test_one_line(lab: Lab) -> None:
+    upgrade(lab)
+    told = lab.run("diff", "HEAD~1", "HEAD", "--oneline")
+    assert told.out == "packages: wick 1.0 → 1.1, flint 1.5 → 2.0\n"
+    assert lab.run("diff", "HEAD", "HEAD", "--oneline").out == "the same environment\n"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from envtrack.config.reader import ConfigProblem
 from envtrack.config.settings import Settings, Smoke, Stale, parse_settings, read_settings
 from envtrack.errors import UsageProblem
+from envtrack.model.layer import Layer
 from envtrack.model.selection import Selection
 from envtrack.model.verdict import Verdict
 
@@ -64,6 +65,14 @@ def test_every_key_is_read() -> None:
         ),
         python="3.10",
         stale=Stale.RELOCK,
+    )
+
+
+def test_patterns_of_names_are_normalised_as_names_are() -> None:
+    text = "layers:\n  framework: [Our_Torch*]\n  packages: [jax]\n"
+    assert parse_settings(text, "c.yaml").layers == (
+        (Layer.FRAMEWORK, ("our-torch*",)),
+        (Layer.PACKAGES, ("jax",)),
     )
 
 
@@ -123,6 +132,22 @@ c.yaml:15: python: said twice; first in line 14"""
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
+        (
+            "layers:\n  frame: [a]\n",
+            "c.yaml:2: layers.frame: expected layers (hardware, kernel, driver, os, container, "
+            "toolchain, python, cuda-runtime, framework, packages, settings), each with a list of "
+            "package names",
+        ),
+        (
+            "layers:\n  framework: [a, b c]\n",
+            "c.yaml:2: layers.framework[2]: expected the name of a package, or a pattern of names "
+            "such as nvidia-*",
+        ),
+        (
+            "layers:\n  framework: a\n",
+            "c.yaml:2: layers.framework: expected a list (`- one` a line, or [one, two])",
+        ),
+        ("layers: [a]\n", "c.yaml:1: layers: expected keys and values (`key: value`)"),
         ("a: [", "c.yaml:1: not YAML: expected the node content, but found '<stream end>'"),
         ("- x\n", "c.yaml:1: expected keys and values (`key: value`)"),
         ("word\n", "c.yaml:1: expected keys and values (`key: value`)"),

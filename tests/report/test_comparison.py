@@ -7,11 +7,8 @@ import pytest
 
 from envtrack.model.comparison import Change, ChangeKind, Comparison, Origin, sort_changes
 from envtrack.model.layer import Layer
-from envtrack.report.comparison import (
-    render_comparison_json,
-    render_comparison_markdown,
-    render_comparison_text,
-)
+from envtrack.report.comparison import render_comparison_json, render_comparison_text
+from envtrack.report.comparison_markdown import render_comparison_markdown
 from envtrack.report.look import Look
 
 
@@ -187,7 +184,7 @@ def test_markdown_is_a_table_a_layer() -> None:
 
 1 layer differs: packages.
 
-### packages
+### packages: 1 change, 1 root
 
 | name | before | after | kind | origin | detail |
 |---|---|---|---|---|---|

@@ -1,0 +1,101 @@
+"""The shapes of the JSON documents; `envtrack/data/schemas` has them as JSON Schema.
+
+Imported by type checkers and by what writes and tests the schemas, by no command.
+"""
+
+from __future__ import annotations
+
+# Below Python 3.12 pydantic makes schemas of these only.
+from typing_extensions import TypedDict
+
+
+class ChangeShape(TypedDict):
+    """One change, or one difference between two machines."""
+
+    layer: str
+    name: str
+    kind: str
+    before: str | None
+    after: str | None
+    origin: str
+    detail: str
+
+
+class SuspectShape(TypedDict):
+    """One suspect, the likeliest first."""
+
+    name: str
+    layer: str
+    weight: float
+    because: list[str]
+
+
+class SuspicionShape(TypedDict):
+    """What verdicts say of the changes."""
+
+    situation: str
+    suspects: list[SuspectShape]
+    cleared: list[str]
+    next_step: str
+    command: str
+
+
+class ComparisonShape(TypedDict):
+    """``envtrack diff --format json``."""
+
+    schema: int
+    kind: str
+    before: str
+    after: str
+    changes: list[ChangeShape]
+    apart: list[ChangeShape]
+    machines: list[str]
+    notes: list[str]
+    suspicion: SuspicionShape | None
+
+
+class LoggedChangeShape(TypedDict):
+    """One change of one commit."""
+
+    layer: str
+    name: str
+    kind: str
+    before: str | None
+    after: str | None
+    origin: str
+
+
+class VerdictsShape(TypedDict):
+    """What the smoke tests of one machine said of a commit."""
+
+    machine: str
+    last: str
+    count: int
+
+
+class EntryShape(TypedDict):
+    """One commit."""
+
+    commit: str
+    date: str
+    author: str
+    subject: str
+    same: bool
+    fault: str | None
+    moved_from: str | None
+    layers: dict[str, int]
+    counts: dict[str, int]
+    root: int
+    changes: list[LoggedChangeShape]
+    verdicts: list[VerdictsShape]
+
+
+class LogShape(TypedDict):
+    """``envtrack log --format json``."""
+
+    schema: int
+    kind: str
+    lockfile: str
+    machine: str
+    passed_over: int
+    entries: list[EntryShape]
