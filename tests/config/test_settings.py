@@ -134,14 +134,18 @@ c.yaml:15: python: said twice; first in line 14"""
     [
         (
             "layers:\n  frame: [a]\n",
-            "c.yaml:2: layers.frame: expected layers (hardware, kernel, driver, os, container, "
-            "toolchain, python, cuda-runtime, framework, packages, settings), each with a list of "
-            "package names",
+            (
+                "c.yaml:2: layers.frame: expected layers (hardware, kernel, driver, os, container, "
+                "toolchain, python, cuda-runtime, framework, packages, settings), each with a list of "
+                "package names"
+            ),
         ),
         (
             "layers:\n  framework: [a, b c]\n",
-            "c.yaml:2: layers.framework[2]: expected the name of a package, or a pattern of names "
-            "such as nvidia-*",
+            (
+                "c.yaml:2: layers.framework[2]: expected the name of a package, or a pattern of names "
+                "such as nvidia-*"
+            ),
         ),
         (
             "layers:\n  framework: a\n",
