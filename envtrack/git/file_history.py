@@ -158,6 +158,20 @@ def _split(said: bytes, blobs: Sequence[Oid]) -> Iterator[tuple[Oid, bytes | Non
         position += size + 1
 
 
+def find_blobs(
+    repository: Repository, places: Sequence[tuple[Oid, str]]
+) -> dict[tuple[Oid, str], Oid]:
+    """The blobs of files in commits; a file that is not there, or is none, is left out."""
+    # A line is a question: what has a line end in its name can't be asked for so.
+    asked = [place for place in dict.fromkeys(places) if "\n" not in place[1]]
+    names = "".join(f"{commit.hex}:{path}\n" for commit, path in asked).encode()
+    said = repository.git(
+        "cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=names, timeout_s=_LONG_S
+    ).text
+    rows = zip(asked, said.splitlines(), strict=True)
+    return {place: Oid(row.split()[1]) for place, row in rows if row.startswith("blob ")}
+
+
 def measure_blobs(repository: Repository, blobs: Sequence[Oid]) -> dict[Oid, int]:
     """The bytes of each blob; one that this clone does not have is left out."""
     names = "".join(f"{blob.hex}\n" for blob in blobs).encode()

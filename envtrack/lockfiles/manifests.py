@@ -12,8 +12,7 @@ from envtrack.model.names import normalise
 if TYPE_CHECKING:
     from envtrack.lockfiles.text import Include
 
-# Of each format the files that may say it, the likeliest first.
-_FILES: Final[Mapping[str, tuple[str, ...]]] = {
+MANIFESTS: Final[Mapping[str, tuple[str, ...]]] = {
     "poetry.lock": ("pyproject.toml",),
     "pdm.lock": ("pyproject.toml",),
     "pylock.toml": ("pyproject.toml",),
@@ -22,6 +21,7 @@ _FILES: Final[Mapping[str, tuple[str, ...]]] = {
     "conda-lock.yml": ("environment.yml", "environment.yaml", "pyproject.toml"),
     "requirements.txt": ("requirements.in", "pyproject.toml"),
 }
+"""Of each format the files that may say what was asked for, the likeliest first."""
 _NAME = re.compile(r"\s*(?:[\w./-]+::)?([A-Za-z0-9_][A-Za-z0-9._-]*)")
 # Tables of names, by their path; `*` stands for any key.
 _TABLES: Final[tuple[tuple[str, ...], ...]] = (
@@ -56,7 +56,7 @@ def find_requests(format_name: str, include: Include) -> tuple[str, ...]:
         format_name: `Lock.format`.
         include: reads files by their path from the lockfile's folder.
     """
-    for file in _FILES.get(format_name, ()):
+    for file in MANIFESTS.get(format_name, ()):
         text = include(file)
         names = () if text is None else tuple(dict.fromkeys(_read_names(file, text)))
         if names:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import posixpath
 from typing import TYPE_CHECKING
 
 from envtrack.compare.records import Part, Record
 from envtrack.model.oid import Oid
 from envtrack.model.paths import SNAPSHOTS, is_snapshot, snapshot_path
 from envtrack.model.snapshot import parse_snapshot
-from envtrack.record.lock_bytes import parse_lock_bytes
+from envtrack.record.lock_bytes import make_include, parse_lock_bytes
 from envtrack.record.verdicts import find_last_verdict
 
 if TYPE_CHECKING:
@@ -89,13 +88,7 @@ def read_lock_at(repository: Repository, commit: Oid, lockfile: str, *, name: st
     if content is None:
         return Part.MISSING
 
-    def include(path: str) -> str | None:
-        inside = posixpath.normpath(posixpath.join(posixpath.dirname(lockfile), path))
-        if inside.startswith(("/", "../")):
-            return None
-        other = repository.read_file(commit, inside)
-        return None if other is None else other.decode("utf-8-sig", "backslashreplace")
-
+    include = make_include(lockfile, lambda path: repository.read_file(commit, path))
     return parse_lock_bytes(content, lockfile, name=name, include=include)
 
 

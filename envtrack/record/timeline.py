@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from envtrack.compare.layer_rules import assign_layers
 from envtrack.compare.locks import compare_locks
 from envtrack.compare.snapshots import compare_snapshots
-from envtrack.errors import LockfileProblem, SnapshotProblem
+from envtrack.errors import SnapshotProblem
 from envtrack.forked import map_parts
 from envtrack.git.file_history import (
     FileChange,
@@ -21,12 +21,11 @@ from envtrack.git.file_history import (
 from envtrack.git.notes import read_all_notes
 from envtrack.model.comparison import Change, sort_changes
 from envtrack.model.layer import LayerRules
-from envtrack.model.lock import Lock
 from envtrack.model.oid import Oid
 from envtrack.model.paths import snapshot_path
 from envtrack.model.snapshot import Snapshot, parse_snapshot
 from envtrack.model.timeline import Entry, Timeline, Verdicts
-from envtrack.record.lock_bytes import parse_lock_bytes
+from envtrack.record.lock_states import LockStates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,58 +101,16 @@ def _read_lock_entries(repository: Repository, scope: Scope) -> list[Entry]:
     changes = list_file_changes(repository, scope.lockfile, scope.revisions, options=scope.options)
 
     def read(part: Sequence[FileChange]) -> list[Entry]:
-        locks = _Locks(repository, part)
-        return [_make_entry(change, locks, scope.layer_rules) for change in part]
+        states = LockStates(repository, part)
+        return [_make_entry(change, states, scope.layer_rules) for change in part]
 
     sizes = measure_blobs(repository, [change.after for change in changes if change.after])
     weights = [sizes.get(change.after, 0) if change.after else 0 for change in changes]
     return map_parts(read, changes[::-1], weights=weights[::-1], least=_WORTH_A_PROCESS)[::-1]
 
 
-class _Locks:
-    """The locks of blobs, read ahead in the order in which they are needed."""
-
-    def __init__(self, repository: Repository, changes: Sequence[FileChange]) -> None:
-        order: dict[Oid, str] = {}
-        for change in changes:
-            if change.before is not None:
-                order.setdefault(change.before, change.old_path)
-            if change.after is not None:
-                order.setdefault(change.after, change.path)
-        self._paths = order
-        self._coming = read_blobs(repository, list(order))
-        self._uses: dict[Oid, int] = {}
-        for change in changes:
-            for blob in (change.before, change.after):
-                if blob is not None:
-                    self._uses[blob] = self._uses.get(blob, 0) + 1
-        self._read: dict[Oid, Lock | str | None] = {}
-
-    def get(self, blob: Oid | None) -> Lock | str | None:
-        """A lock, or why it can't be read; ``None`` without a blob."""
-        if blob is None:
-            return None
-        while blob not in self._read:
-            oid, content = next(self._coming)
-            self._read[oid] = _parse(content, self._paths[oid])
-        found = self._read[blob]
-        self._uses[blob] -= 1
-        if not self._uses[blob]:
-            del self._read[blob]
-        return found
-
-
-def _parse(content: bytes | None, path: str) -> Lock | str:
-    if content is None:
-        return f"{path}: this clone does not have its content"
-    try:
-        return parse_lock_bytes(content, path)
-    except LockfileProblem as problem:
-        return problem.message
-
-
-def _make_entry(change: FileChange, locks: _Locks, layer_rules: LayerRules) -> Entry:
-    before, after = locks.get(change.before), locks.get(change.after)
+def _make_entry(change: FileChange, states: LockStates, layer_rules: LayerRules) -> Entry:
+    before, after = states.read(change)
     moved = change.old_path if change.old_path != change.path else ""
     fault = next((lock for lock in (after, before) if isinstance(lock, str)), "")
     if isinstance(before, str) or isinstance(after, str):

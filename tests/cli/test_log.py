@@ -150,6 +150,50 @@ def test_content_that_a_clone_does_not_have_is_said(lab: Lab) -> None:
     ] * 2
 
 
+COMPILED = """\
+flint=={flint}
+    # via wick
+wick=={wick}
+"""
+
+
+def test_what_was_asked_for_is_read_beside_other_lockfiles_too(lab: Lab) -> None:
+    folder = "apps/"
+    lab.repo.write(f"{folder}requirements.txt", COMPILED.format(flint="1.5", wick="1.0"))
+    lab.repo.write(f"{folder}requirements.in", "wick\n")
+    lab.repo.commit("compiled")
+    lab.repo.write(f"{folder}requirements.txt", COMPILED.format(flint="2.0", wick="1.1"))
+    lab.repo.commit("both")
+    lab.repo.write(f"{folder}requirements.in", "wick\nflint\n")
+    lab.repo.write(f"{folder}requirements.txt", COMPILED.format(flint="2.1", wick="1.2"))
+    lab.repo.commit("both, and both were asked for")
+    told = lab.run_json("log", "--lockfile", str(lab.repo.path / folder / "requirements.txt"))
+    origins = [
+        {change["name"]: change["origin"] for change in entry["changes"]}
+        for entry in told["entries"]
+    ]
+    assert origins == [
+        {"wick": "root", "flint": "root"},
+        {"wick": "root", "flint": "forced"},
+        {"wick": "root", "flint": "forced"},
+    ]
+
+
+def test_the_files_that_a_list_names_are_those_of_the_commit(lab: Lab) -> None:
+    lab.repo.write("requirements.txt", "-r base.txt\nwick==1.0\n")
+    lab.repo.write("base.txt", "flint==1.5\n")
+    lab.repo.commit("lists")
+    lab.repo.write("base.txt", "flint==1.6\n")
+    lab.repo.write("requirements.txt", "-r base.txt\nwick==1.1\n")
+    lab.repo.commit("both")
+    (entry, first) = lab.run_json("log", "--lockfile", "requirements.txt")["entries"]
+    assert {c["name"]: (c["before"], c["after"]) for c in entry["changes"]} == {
+        "flint": ("1.5", "1.6"),
+        "wick": ("1.0", "1.1"),
+    }
+    assert len(first["changes"]) == 2
+
+
 def test_a_range_and_a_date(lab: Lab) -> None:
     upgrade(lab)
     assert len(rows(lab.run("log", "HEAD~1..HEAD").out)) == 1
