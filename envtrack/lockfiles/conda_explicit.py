@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from envtrack.errors import LockfileProblem
 from envtrack.lockfiles.artifacts import make_artifact
 from envtrack.lockfiles.conda_names import split_conda_filename, split_conda_url
+from envtrack.lockfiles.requirements import parse as parse_requirements
 from envtrack.lockfiles.text import Include, clean_text
 from envtrack.model.lock import Knowledge, Lock, LockedPackage, Source, SourceKind
 
 _MARK = "@EXPLICIT"
 _HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)
 _PLATFORM = re.compile(r"#\s*platform:\s*(\S+)")
+# conda-lock notes there what it installs with pip once conda is done.
+_PIP = re.compile(r"#\s*pip\s+(\S+ (?:@|===) \S.*)")
 _HASHES = {32: "md5", 64: "sha256"}
 
 
 def parse(text: str, *, path: str, include: Include | None = None) -> Lock:  # noqa: ARG001 - as all formats
     """What the list pins: one build of each package, for one platform; no graph and no groups.
+
+    What conda-lock adds for pip, as comments, is part of it.
 
     Args:
         text: the file's content.
@@ -49,6 +55,8 @@ def _read_lines(lines: list[str], path: str) -> Iterator[LockedPackage]:
         line = raw.strip()
         if found := _PLATFORM.match(line):
             here = found[1]
+        if found := _PIP.match(line):
+            yield from _read_pip(found[1], here, number, path)
         if not line or line.startswith("#") or line == _MARK:
             continue
         channel, platform, filename = split_conda_url(line)
@@ -71,3 +79,12 @@ def _read_lines(lines: list[str], path: str) -> Iterator[LockedPackage]:
             platforms=(here or platform,),
             line=number,
         )
+
+
+def _read_pip(requirement: str, platform: str, number: int, path: str) -> Iterator[LockedPackage]:
+    try:
+        found = parse_requirements(requirement, path=path).packages
+    except LockfileProblem:
+        raise LockfileProblem(path, number, f"no requirement: `{requirement[:80]}`") from None
+    for package in found:
+        yield replace(package, platforms=(platform,) if platform else (), line=number)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,12 +15,22 @@ from envtrack.lockfiles.tables import OddValueError, take, take_tables, take_tex
 from envtrack.lockfiles.text import Include
 from envtrack.lockfiles.versions import read_schema
 from envtrack.lockfiles.yaml_text import load_yaml
-from envtrack.model.lock import Knowledge, Lock, LockedPackage, Source, SourceKind
+from envtrack.model.lock import (
+    Dependency,
+    Knowledge,
+    Lock,
+    LockedPackage,
+    Source,
+    SourceKind,
+)
 from envtrack.model.names import normalise
 
 NEWEST = 1
 
-_GIT = re.compile(r"git\+(?P<url>.+?)@(?P<commit>[0-9a-f]{7,64})(?:#.*)?", re.IGNORECASE)
+_GIT = re.compile(
+    r"git\+(?P<url>[^#]+)@(?P<commit>[0-9a-f]{7,64})(?:#(?:.*&)?(?:subdirectory=(?P<below>[^&]+))?.*)?",
+    re.IGNORECASE,
+)
 _ROW = re.compile(r"^- ", re.MULTILINE)
 
 
@@ -113,7 +123,7 @@ def _read_row(row: Mapping[str, Any], line: int) -> LockedPackage:
         name=name.lower() if manager == "conda" else normalise(name),
         version=take_text(row, "version"),
         source=Source(kind=SourceKind.REGISTRY, location=""),
-        dependencies=tuple(read_conda_edges(_find_needs(row))),
+        dependencies=tuple(_read_edges(row, manager)),
         belongs_to=(category,) if category else (),
         platforms=(platform,) if platform else (),
         line=line,
@@ -125,7 +135,12 @@ def _read_row(row: Mapping[str, Any], line: int) -> LockedPackage:
     git = _GIT.fullmatch(url)
     if git:
         # conda-lock writes the commit, and for files the whole address, where the hash belongs.
-        source = Source(kind=SourceKind.GIT, location=git["url"], commit=git["commit"])
+        source = Source(
+            kind=SourceKind.GIT,
+            location=git["url"],
+            commit=git["commit"],
+            subdirectory=git["below"] or "",
+        )
         return replace(package, source=source)
     kind = SourceKind.URL if take(row, "source", dict, {}) else SourceKind.REGISTRY
     source = Source(kind=kind, location=url if kind is SourceKind.URL else "")
@@ -143,6 +158,15 @@ def as_conda(package: LockedPackage, url: str, digest: str) -> LockedPackage:
         ecosystem="conda",
         build=parts[2] if parts else "",
     )
+
+
+def _read_edges(row: Mapping[str, Any], manager: str) -> Iterator[Dependency]:
+    """Needs are packages of the same manager's index, and spelt as there."""
+    needs = _find_needs(row)
+    if manager == "conda":
+        yield from read_conda_edges(needs)
+    else:
+        yield from (Dependency(name=normalise(name)) for name in needs)
 
 
 def _find_needs(row: Mapping[str, Any]) -> Iterable[str]:

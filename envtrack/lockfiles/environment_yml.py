@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from envtrack.errors import LockfileProblem
+from envtrack.lockfiles.artifacts import make_artifact
+from envtrack.lockfiles.conda_names import split_conda_filename, split_conda_url
 from envtrack.lockfiles.requirements import parse as parse_requirements
 from envtrack.lockfiles.tables import OddValueError, take_texts
-from envtrack.lockfiles.text import Include, find_quoted_line
+from envtrack.lockfiles.text import Include
 from envtrack.lockfiles.yaml_text import load_yaml
 from envtrack.model.lock import Knowledge, Lock, LockedPackage, Source, SourceKind
 
@@ -17,6 +20,12 @@ from envtrack.model.lock import Knowledge, Lock, LockedPackage, Source, SourceKi
 _SPEC = re.compile(
     r"(?:(?P<channel>[^\s:]+)::)?(?P<name>[A-Za-z0-9_][\w.-]*)\s*"
     r"(?:(?P<sign>===?|=|(?=[<>!~\s]))\s*(?P<version>[^=\s,|<>!~*]+)(?:=(?P<build>[^=\s*]+))?)?"
+)
+
+# conda's own way to write it: `name version build`.
+_SPACED = re.compile(
+    r"(?:(?P<channel>[^\s:]+)::)?(?P<name>[A-Za-z0-9_][\w.-]*) (?P<sign>==)?"
+    r"(?P<version>[^=\s,|<>!~*]+) (?P<build>[^=\s*]+)"
 )
 
 
@@ -37,59 +46,128 @@ def parse(text: str, *, path: str, include: Include | None = None) -> Lock:
             packages.
     """
     document = load_yaml(text, path=path)
-    rows = document.get("dependencies")
-    if not isinstance(rows, list):
-        raise LockfileProblem(path, None, "`dependencies` is missing or no list")
-    packages: list[LockedPackage] = []
-    unpinned: list[str] = []
-    notes: tuple[str, ...] = ()
-    channels = _read_channels(document, path)
-    for row in rows:
-        if isinstance(row, dict):
-            pip = _read_pip(row, path, include)
-            if pip is not None:
-                packages += pip.packages
-                unpinned += pip.unpinned
-                notes += pip.notes
-            continue
-        spec = " ".join(row.split()) if isinstance(row, str) else ""
-        found = _read_spec(spec, channels, is_export="prefix" in document)
-        if found is None and not _SPEC.match(spec):
-            raise LockfileProblem(
-                path, find_quoted_line(text, f"`{spec}`"), f"no package: `{spec[:80]}`"
-            )
-        if found is None:
-            unpinned.append(spec)
-        else:
-            packages.append(found)
+    reader = _Reader(path, document, include, _find_lines(text))
+    reader.read()
     return Lock(
         format="environment.yml",
         path=path,
         schema=0,
-        knows=frozenset({Knowledge.REQUESTS} if "prefix" not in document else ()),
-        packages=tuple(packages),
-        unpinned=tuple(unpinned),
-        notes=notes,
+        knows=frozenset({Knowledge.REQUESTS} if not reader.is_export else ()),
+        packages=tuple(reader.packages),
+        unpinned=tuple(reader.unpinned),
+        notes=tuple(reader.notes),
     )
 
 
-def _read_channels(document: Mapping[str, Any], path: str) -> tuple[str, ...]:
-    try:
-        return take_texts(document, "channels")
-    except OddValueError as error:
-        raise LockfileProblem(path, None, str(error)) from error
+class _Reader:
+    """Reads one file, row by row."""
+
+    def __init__(
+        self,
+        path: str,
+        document: Mapping[str, Any],
+        include: Include | None,
+        lines: Mapping[str, int],
+    ) -> None:
+        self._path = path
+        self._document = document
+        self._include = include
+        self._lines = lines
+        self.is_export = "prefix" in document
+        self.packages: list[LockedPackage] = []
+        self.unpinned: list[str] = []
+        self.notes: list[str] = []
+
+    def read(self) -> None:
+        """Takes all rows."""
+        rows = self._document.get("dependencies")
+        if not isinstance(rows, list):
+            raise LockfileProblem(self._path, None, "`dependencies` is missing or no list")
+        try:
+            channels = take_texts(self._document, "channels")
+            for row in rows:
+                if isinstance(row, dict):
+                    self._read_part(row)
+                else:
+                    self._read_row(row, channels)
+        except OddValueError as error:
+            raise LockfileProblem(self._path, None, str(error)) from error
+
+    def _read_row(self, row: object, channels: tuple[str, ...]) -> None:
+        spec = " ".join(row.split()) if isinstance(row, str) else ""
+        line = self._lines.get(spec, 0)
+        found = _read_address(spec) or _read_spec(spec, channels, is_export=self.is_export)
+        if found is not None:
+            self.packages.append(replace(found, line=line))
+        elif _SPEC.match(spec):
+            self.unpinned.append(spec)
+        else:
+            raise LockfileProblem(self._path, line or None, f"no package: `{spec[:80]}`")
+
+    def _read_part(self, row: Mapping[str, Any]) -> None:
+        """``pip:``, or what other tools have beside it (``sel(linux):``)."""
+        self.notes += [f"`{key}` is passed over" for key in row if key != "pip"]
+        rows = [" ".join(text.split()) for text in take_texts(row, "pip")]
+        if not rows:
+            return
+        places = [self._lines.get(text, 0) for text in rows]
+        try:
+            pip = parse_requirements("\n".join(rows), path=self._path, include=self._include)
+        except LockfileProblem as problem:
+            raise self._place(problem, places) from problem
+        self.packages += [replace(one, line=_at(places, one.line)) for one in pip.packages]
+        self.unpinned += pip.unpinned
+        own = re.compile(rf"{re.escape(self._path)}:(\d+)(?=:)")
+        self.notes += [
+            own.sub(lambda found: f"{self._path}:{_at(places, int(found[1]))}", note, count=1)
+            for note in pip.notes
+        ]
+
+    def _place(self, problem: LockfileProblem, places: Sequence[int]) -> LockfileProblem:
+        """The same problem, where it stands in this file and not in the list."""
+        if problem.path != self._path:
+            return problem
+        line = _at(places, problem.line or 0)
+        return LockfileProblem(self._path, line or None, problem.reason, hint=problem.hint)
 
 
-def _read_pip(row: Mapping[str, Any], path: str, include: Include | None) -> Lock | None:
-    try:
-        lines = take_texts(row, "pip")
-    except OddValueError as error:
-        raise LockfileProblem(path, None, str(error)) from error
-    return parse_requirements("\n".join(lines), path=path, include=include) if lines else None
+def _at(places: Sequence[int], number: int) -> int:
+    return places[number - 1] if 0 < number <= len(places) else 0
+
+
+def _find_lines(text: str) -> dict[str, int]:
+    """The line of each item of a list, by its text."""
+    found: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        item = line.strip()
+        if item.startswith("- "):
+            plain = item[2:].partition(" #")[0].strip().strip("'\"")
+            found.setdefault(" ".join(plain.split()), number)
+    return found
+
+
+def _read_address(spec: str) -> LockedPackage | None:
+    """A build by its address, as ``conda create`` takes it too."""
+    if "://" not in spec:
+        return None
+    channel, platform, filename = split_conda_url(spec)
+    parts = split_conda_filename(filename)
+    if parts is None:
+        return None
+    name, version, build = parts
+    return LockedPackage(
+        name=name,
+        version=version,
+        source=Source(kind=SourceKind.REGISTRY, location=channel),
+        artifacts=(make_artifact(spec.partition("#")[0]),),
+        ecosystem="conda",
+        build=build,
+        platforms=(platform,),
+    )
 
 
 def _read_spec(spec: str, channels: tuple[str, ...], *, is_export: bool) -> LockedPackage | None:
-    found = _SPEC.fullmatch(spec)
+    found = _SPEC.fullmatch(spec) or _SPACED.fullmatch(spec)
     if found is None or not found["version"]:
         return None
     is_pinned = bool(found["build"]) or found["sign"] in {"==", "==="} or is_export

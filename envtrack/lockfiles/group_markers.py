@@ -35,6 +35,13 @@ def join_markers(*markers: str) -> str:
     return parts[0] if len(parts) == 1 else " and ".join(map(_enclose, parts))
 
 
+def join_alternatives(*markers: str) -> str:
+    """At least one of these; one that is empty always holds."""
+    if not all(markers):
+        return ""
+    return " or ".join(dict.fromkeys(markers))
+
+
 def _say(marker: str, names: list[str]) -> str:
     if MAIN in names:
         return marker

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
+from envtrack.model.names import normalise
+
 _TOKEN = re.compile(
     r"""\s*(?:
         (?P<mark>[()])
@@ -202,7 +204,8 @@ class MarkerWorld:
         variable, value = (node.left, node.right) if node.left in _SETS else (node.right, node.left)
         if value[:1] not in {"'", '"'} or node.op not in {"==", "!=", "in", "not in"}:
             return None
-        return (value[1:-1] in self._sets[variable]) is (node.op in {"==", "in"})
+        # Names of extras and groups are compared by their plain spelling.
+        return (normalise(value[1:-1]) in self._sets[variable]) is (node.op in {"==", "in"})
 
     def _evaluate(self, node: Comparison) -> bool | None:
         for side in (node.left, node.right):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from envtrack.errors import LockfileProblem
 from envtrack.lockfiles.artifacts import read_file_rows, sort_artifacts
 from envtrack.lockfiles.flat import MAIN
+from envtrack.lockfiles.group_markers import combine_group_markers, join_alternatives
+from envtrack.lockfiles.pdm_targets import read_targets
 from envtrack.lockfiles.requirement_edges import read_pypi_edges
 from envtrack.lockfiles.tables import (
     OddValueError,
@@ -22,6 +25,7 @@ from envtrack.lockfiles.tables import (
     take_texts,
 )
 from envtrack.lockfiles.text import Include
+from envtrack.lockfiles.uv_package import note_strange
 from envtrack.lockfiles.versions import read_schema
 from envtrack.model.lock import (
     Artifact,
@@ -34,18 +38,38 @@ from envtrack.model.lock import (
 )
 from envtrack.model.names import normalise
 
-NEWEST = 4
+NEWEST: Final = 4
 
-_DEFAULT = "default"
+_DEFAULT: Final = "default"
+_VCS: Final = ("git", "hg", "svn", "bzr")
+_ARCHIVES: Final = (".whl", ".gz", ".tgz", ".zip", ".bz2", ".xz")
+_PROJECT = re.compile(r"file://+(?:\$\{PROJECT_ROOT\}/*)?")
+_TOP_KEYS = frozenset(["package", "metadata"])
+_METADATA_KEYS = frozenset(
+    [
+        *("groups", "strategy", "lock_version", "content_hash", "targets", "files"),
+        *("cross_platform", "static_urls", "inherit_metadata", "direct_minimal_versions"),
+        "meta_version",
+    ]
+)
+_PACKAGE_KEYS = frozenset(
+    [
+        *("name", "version", "requires_python", "summary", "groups", "sections", "marker"),
+        *("extras", "dependencies", "files", "ref", "revision", "url", "path", "editable"),
+        *("subdirectory", *_VCS),
+    ]
+)
 
 
 def parse(text: str, *, path: str, include: Include | None = None) -> Lock:  # noqa: ARG001 - as all formats
     """What a pdm.lock pins; what the project asked for stands in its pyproject.toml alone.
 
     A package that is locked with extras stands in the file once more for each set of them; here it
-    is one package, its entries' dependencies together. Markers are known where the strategy is
-    ``inherit_metadata`` (the default from 4.4.1 on), groups likewise. The content hash is passed
-    over.
+    is one package, its entries' dependencies together, each entry's marker tied to its groups.
+    Markers and groups are known up to lock version 2 and where the strategy is
+    ``inherit_metadata`` (the default from 4.4.1 on); between these only edges have markers. The
+    group ``default`` is called ``main``; extras of the project are groups too. The machines that
+    the file was made for are in `Lock.supported_markers`. The content hash is passed over.
 
     Args:
         text: the file's content.
@@ -57,25 +81,28 @@ def parse(text: str, *, path: str, include: Include | None = None) -> Lock:  # n
             it is missing or of a wrong type.
     """
     document = load_toml(text, path=path)
+    strange: set[str] = set()
+    note_strange(document, _TOP_KEYS, "", strange)
     try:
         metadata: dict[str, Any] = take(document, "metadata", dict, {})
         tables = take_tables(document, "package")
         _refuse_other(metadata, tables)
         schema, revision = read_schema(metadata, "lock_version", NEWEST)
+        note_strange(metadata, _METADATA_KEYS, "metadata.", strange)
         files = _read_files(metadata)
-        strategy = take_texts(metadata, "strategy")
-        targets = take_tables(metadata, "targets")
-        pythons = {take(target, "requires_python", str, "") for target in targets}
+        is_inherited = _inherits(metadata)
+        python, targets = read_targets(take_tables(metadata, "targets"))
+        groups = take_texts(metadata, "groups") if "groups" in metadata else None
     except OddValueError as error:
-        raise LockfileProblem(path, find_key_line(text, str(error)), str(error)) from error
-    read = list(read_packages(tables, text, path, partial(_read_package, files=files)))
-    has_groups = any(package.belongs_to for package in read)
-    has_markers = "inherit_metadata" in strategy or any(p.resolution_markers for p in read)
+        line = find_key_line(text, str(error), section="metadata")
+        raise LockfileProblem(path, line, str(error)) from error
+    one = partial(_read_package, files=files, strange=strange)
+    read = list(read_packages(tables, text, path, one))
     known = {
         Knowledge.GRAPH: True,
         Knowledge.HASHES: any(a.hash for package in read for a in package.artifacts),
-        Knowledge.GROUPS: has_groups,
-        Knowledge.MARKERS: has_markers,
+        Knowledge.GROUPS: any(package.belongs_to for package in read),
+        Knowledge.MARKERS: is_inherited or any(p.resolution_markers for p in read),
     }
     return Lock(
         format="pdm.lock",
@@ -83,9 +110,23 @@ def parse(text: str, *, path: str, include: Include | None = None) -> Lock:  # n
         schema=schema,
         revision=revision,
         knows=frozenset(part for part, is_known in known.items() if is_known),
-        requires_python=pythons.pop() if len(pythons) == 1 else "",
+        requires_python=python,
+        supported_markers=targets,
+        group_names=None if groups is None else _name_groups(groups),
         packages=tuple(_fold(read)),
+        unknown_keys=tuple(sorted(strange)),
     )
+
+
+def _inherits(metadata: Mapping[str, Any]) -> bool:
+    """Whether packages have the markers and groups of all that lead to them."""
+    if "inherit_metadata" in take_texts(metadata, "strategy"):
+        return True
+    return take(metadata, "inherit_metadata", bool, default=False)
+
+
+def _name_groups(groups: Iterable[str]) -> tuple[str, ...]:
+    return tuple(MAIN if group == _DEFAULT else group for group in groups)
 
 
 def _refuse_other(metadata: Mapping[str, Any], tables: Sequence[Mapping[str, Any]]) -> None:
@@ -107,8 +148,13 @@ def _key(name: str, version: str) -> str:
 
 
 def _read_package(
-    table: Mapping[str, Any], line: int, *, files: Mapping[str, tuple[Artifact, ...]]
+    table: Mapping[str, Any],
+    line: int,
+    *,
+    files: Mapping[str, tuple[Artifact, ...]],
+    strange: set[str],
 ) -> LockedPackage:
+    note_strange(table, _PACKAGE_KEYS, "package.", strange)
     # In the oldest files the extras stand in the name.
     name = normalise(take_text(table, "name").partition("[")[0])
     version = take(table, "version", str, "") or None
@@ -122,32 +168,35 @@ def _read_package(
         resolution_markers=(marker,) if marker else (),
         dependencies=tuple(e for e in _read_edges(table.get("dependencies")) if e.name != name),
         artifacts=sort_artifacts(inline or files.get(_key(name, version or ""), ())),
-        belongs_to=tuple(MAIN if group == _DEFAULT else group for group in groups),
+        belongs_to=_name_groups(groups),
         line=line,
     )
 
 
 def _read_source(table: Mapping[str, Any]) -> Source:
     subdirectory = take(table, "subdirectory", str, "")
-    if git := take(table, "git", str, ""):
-        reference = take(table, "ref", str, "")
-        return Source(
-            kind=SourceKind.GIT,
-            location=git,
-            commit=take(table, "revision", str, ""),
-            reference=f"rev={reference}" if reference else "",
-            subdirectory=subdirectory,
-        )
-    if url := take(table, "url", str, ""):
+    for kind in _VCS:
+        if location := take(table, kind, str, ""):
+            reference = take(table, "ref", str, "")
+            return Source(
+                kind=SourceKind.GIT if kind == "git" else SourceKind.UNKNOWN,
+                location=location,
+                commit=take(table, "revision", str, ""),
+                reference=f"rev={reference}" if reference else "",
+                subdirectory=subdirectory,
+            )
+    url, path = take(table, "url", str, ""), take(table, "path", str, "")
+    if url and not path and not url.startswith("file:"):
         return Source(kind=SourceKind.URL, location=url, subdirectory=subdirectory)
-    if path := take(table, "path", str, ""):
-        is_archive = path.lower().endswith((".whl", ".gz", ".zip", ".bz2", ".xz"))
-        is_editable = table.get("editable") is True
-        tree = SourceKind.EDITABLE if is_editable else SourceKind.DIRECTORY
-        return Source(
-            kind=SourceKind.PATH if is_archive else tree, location=path, subdirectory=subdirectory
-        )
-    return Source(kind=SourceKind.REGISTRY, location="")
+    # Both may stand there: the one as the project wrote it, the other as pip wants it.
+    path = path or _PROJECT.sub(lambda found: "./" if "$" in found[0] else "/", url)
+    if not path:
+        return Source(kind=SourceKind.REGISTRY, location="")
+    is_archive = path.lower().endswith(_ARCHIVES)
+    is_editable = take(table, "editable", bool, default=False)
+    tree = SourceKind.EDITABLE if is_editable else SourceKind.DIRECTORY
+    kind_here = SourceKind.PATH if is_archive else tree
+    return Source(kind=kind_here, location=path, subdirectory=subdirectory)
 
 
 def _read_edges(value: object) -> Iterator[Dependency]:
@@ -162,21 +211,36 @@ def _read_edges(value: object) -> Iterator[Dependency]:
 
 def _fold(packages: Iterable[LockedPackage]) -> Iterator[LockedPackage]:
     """The entries of one package for different extras as one, where the first of them stands."""
-    found: dict[tuple[object, ...], LockedPackage] = {}
+    found: dict[tuple[object, ...], list[LockedPackage]] = {}
     for package in packages:
         key = (package.name, package.version, package.source.key)
-        first = found.get(key)
-        found[key] = package if first is None else _merge(first, package)
-    yield from found.values()
+        found.setdefault(key, []).append(package)
+    for some in found.values():
+        yield some[0] if len(some) == 1 else _merge(some)
 
 
-def _merge(one: LockedPackage, other: LockedPackage) -> LockedPackage:
-    is_everywhere = not (one.resolution_markers and other.resolution_markers)
-    markers = () if is_everywhere else (*one.resolution_markers, *other.resolution_markers)
+def _merge(entries: Sequence[LockedPackage]) -> LockedPackage:
+    dependencies = (edge for entry in entries for edge in entry.dependencies)
+    artifacts = (artifact for entry in entries for artifact in entry.artifacts)
+    groups = (group for entry in entries for group in entry.belongs_to)
+    # An entry of no group is there whatever was asked for.
+    is_grouped = all(entry.belongs_to for entry in entries)
     return replace(
-        one,
-        resolution_markers=tuple(dict.fromkeys(markers)),
-        dependencies=tuple(dict.fromkeys((*one.dependencies, *other.dependencies))),
-        artifacts=one.artifacts or other.artifacts,
-        belongs_to=tuple(dict.fromkeys((*one.belongs_to, *other.belongs_to))),
+        entries[0],
+        resolution_markers=_merge_markers(entries),
+        dependencies=tuple(dict.fromkeys(dependencies)),
+        artifacts=sort_artifacts(dict.fromkeys(artifacts)),
+        belongs_to=tuple(dict.fromkeys(groups)) if is_grouped else (),
+    )
+
+
+def _merge_markers(entries: Sequence[LockedPackage]) -> tuple[str, ...]:
+    """When one of the entries is installed: where its marker holds, for its own groups."""
+    by_group: dict[str, list[str]] = {}
+    for entry in entries:
+        marker = "".join(entry.resolution_markers)  # one, or none
+        for group in entry.belongs_to or (MAIN,):
+            by_group.setdefault(group, []).append(marker)
+    return combine_group_markers(
+        {group: join_alternatives(*markers) for group, markers in by_group.items()}
     )

@@ -2,44 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from envtrack.errors import LockfileProblem
-from envtrack.lockfiles.artifacts import make_artifact, pick_hash
-from envtrack.lockfiles.conda_lock import as_conda, read_rows
-from envtrack.lockfiles.conda_names import split_conda_filename, split_conda_url
+from envtrack.lockfiles.conda_lock import read_rows
 from envtrack.lockfiles.flat import MAIN
-from envtrack.lockfiles.requirement_edges import read_conda_edges, read_pypi_edges
-from envtrack.lockfiles.requirement_places import split_archive
+from envtrack.lockfiles.pixi_package import KEYS as _KEYS
+from envtrack.lockfiles.pixi_package import read_package
 from envtrack.lockfiles.tables import OddValueError, take, take_tables, take_texts
-from envtrack.lockfiles.text import Include, find_quoted_line
+from envtrack.lockfiles.text import Include, line_of
 from envtrack.lockfiles.versions import read_schema
 from envtrack.lockfiles.yaml_text import load_yaml
-from envtrack.model.lock import (
-    Artifact,
-    Knowledge,
-    Lock,
-    LockedPackage,
-    Source,
-    SourceKind,
-)
-from envtrack.model.names import normalise
+from envtrack.model.lock import Knowledge, Lock, LockedPackage
 
 NEWEST: Final = 7
 
 # Up to here pixi wrote the rows of conda-lock.
 _LIKE_CONDA_LOCK: Final = 3
-_ECOSYSTEMS: Final = ("conda", "pypi")
+_DEFAULT: Final = "default"
 
 
 def parse(text: str, *, path: str, include: Include | None = None) -> Lock:  # noqa: ARG001 - as all formats
     """What a pixi.lock pins, for all its environments and platforms.
 
-    The environment ``default`` is the group ``main``, others are groups of their names. From
-    version 7 on platforms name what the machine must have; that is in `Lock.options` as
-    ``platform.<name>.__cuda``. What was asked for is not in the file.
+    The environment ``default`` is the group ``main``, others are groups of their names; one of
+    them is installed. From version 7 on platforms name what the machine must have; that is in
+    `Lock.options` as ``platform.<name>.__cuda``. What was asked for is not in the file.
 
     Args:
         text: the file's content.
@@ -55,37 +46,68 @@ def parse(text: str, *, path: str, include: Include | None = None) -> Lock:  # n
         schema, _ = read_schema(document, "version", NEWEST)
         if "environments" not in document and schema <= _LIKE_CONDA_LOCK:
             return read_rows(document, text, path, name="pixi.lock", newest=_LIKE_CONDA_LOCK)
-        rows = {_identify(row): row for row in take_tables(document, "packages")}
-        platforms = take_tables(document, "platforms")
-        subdirs = {
-            take(row, "name", str, ""): take(row, "subdir", str, "") or take(row, "name", str, "")
-            for row in platforms
-        }
-        options = dict(_read_needs(platforms))
-        packages = tuple(_read_environments(document, rows, subdirs, text))
+        rows = _index_rows(document)
+        platforms = tuple(_read_platforms(document))
+        packages = tuple(_read_environments(document, rows, platforms, text))
     except OddValueError as error:
-        raise LockfileProblem(path, find_quoted_line(text, str(error)), str(error)) from error
+        raise LockfileProblem(path, _find_key_line(text, str(error)), str(error)) from error
     return Lock(
         format="pixi.lock",
         path=path,
         schema=schema,
         knows=frozenset({Knowledge.HASHES, Knowledge.GROUPS, Knowledge.GRAPH}),
-        options=options,
+        group_names=tuple(MAIN if e == _DEFAULT else e for e in document.get("environments", ())),
+        options={f"platform.{p.name}.{what}": v for p in platforms for what, v in p.needs},
         packages=packages,
+        notes=tuple(_note_alike(platforms)),
     )
 
 
-def _read_needs(platforms: tuple[dict[str, Any], ...]) -> Iterator[tuple[str, str]]:
-    for row in platforms:
+@dataclass(frozen=True, slots=True)
+class _Platform:
+    """One row of `platforms`, as files from version 7 on have them."""
+
+    name: str
+    subdir: str
+    needs: tuple[tuple[str, str], ...]
+
+
+def _read_platforms(document: Mapping[str, Any]) -> Iterator[_Platform]:
+    for row in take_tables(document, "platforms"):
         name = take(row, "name", str, "")
-        for need in take_texts(row, "virtual-packages"):
-            what, _, version = need.partition("=")
-            yield f"platform.{name}.{what}", version
+        needs = (text.partition("=") for text in take_texts(row, "virtual-packages"))
+        yield _Platform(
+            name,
+            take(row, "subdir", str, "") or name,
+            tuple((what, version) for what, _, version in needs),
+        )
+
+
+def _note_alike(platforms: Iterable[_Platform]) -> Iterator[str]:
+    """Platforms of one kind of machine, between which what it has decides: its CUDA, its libc."""
+    by_subdir: dict[str, list[_Platform]] = {}
+    for platform in platforms:
+        by_subdir.setdefault(platform.subdir, []).append(platform)
+    for subdir, some in by_subdir.items():
+        if len(some) > 1:
+            told = ", ".join(
+                " ".join([one.name, *(f"{what}={version}" for what, version in one.needs)])
+                for one in some
+            )
+            yield f"several platforms are {subdir}, and the packages of all of them count: {told}"
+
+
+def _index_rows(document: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """The rows by what an environment calls them: several outputs of one source share a name."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in take_tables(document, "packages"):
+        found.setdefault(_identify(row), []).append(row)
+    return found
 
 
 def _identify(row: Mapping[str, Any]) -> str:
     """What an environment calls a row: its address."""
-    for key in (*_ECOSYSTEMS, "url", "path"):
+    for key in (*_KEYS, "url", "path"):
         if isinstance(value := row.get(key), str) and value:
             return value
     raise OddValueError("a row of `packages` has no address")
@@ -93,83 +115,63 @@ def _identify(row: Mapping[str, Any]) -> str:
 
 def _read_environments(
     document: Mapping[str, Any],
-    rows: Mapping[str, Mapping[str, Any]],
-    subdirs: Mapping[str, str],
+    rows: Mapping[str, Sequence[Mapping[str, Any]]],
+    platforms: Iterable[_Platform],
     text: str,
 ) -> Iterator[LockedPackage]:
     """One package a row, ecosystem and platform; the environments that hold it are its groups."""
-    found: dict[tuple[str, str, str], dict[str, None]] = {}
-    environments: dict[str, Any] = take(document, "environments", dict, {})
-    for environment in environments:
-        inner: dict[str, Any] = take(environments, environment, dict, {})
-        by_platform: dict[str, Any] = take(inner, "packages", dict, {})
-        group = MAIN if environment == "default" else environment
-        for platform in by_platform:
-            for entry in take_tables(by_platform, platform):
-                key = next((name for name in _ECOSYSTEMS if name in entry), "")
-                address = take(entry, key, str, "") if key else ""
-                if not address:
-                    raise OddValueError(f"an entry of `{platform}` names no package")
-                where = subdirs.get(platform, platform)
-                found.setdefault((key, address, where), {})[group] = None
+    subdirs = {platform.name: platform.subdir for platform in platforms}
+    found: dict[tuple[str, str, int, str], dict[str, None]] = {}
+    for group, platform, entry in _read_entries(document):
+        key = next((name for name in _KEYS if name in entry), "")
+        address = take(entry, key, str, "") if key else ""
+        if not address:
+            raise OddValueError(f"an entry of `{platform}` names no package")
+        place = _find_row(entry, rows.get(address, ()))
+        where = subdirs.get(platform, platform)
+        found.setdefault((key, address, place, where), {})[group] = None
     lines = _find_lines(text)
-    for (ecosystem, address, platform), groups in found.items():
-        package = _read_package(ecosystem, address, rows.get(address, {}))
+    for (key, address, place, where), groups in found.items():
+        row = rows[address][place] if address in rows else {}
         yield replace(
-            package,
-            platforms=(platform,),
+            read_package(key, address, row),
+            platforms=(where,),
             belongs_to=tuple(groups),
             line=lines.get(address, 0),
         )
 
 
-def _read_package(ecosystem: str, address: str, row: Mapping[str, Any]) -> LockedPackage:
-    digest = pick_hash(row)
-    if ecosystem == "conda":
-        parts = split_conda_filename(split_conda_url(address)[2])
-        name = take(row, "name", str, "") or (parts[0] if parts else address)
-        version = take(row, "version", str, "") or (parts[1] if parts else "")
-        package = LockedPackage(
-            name=name.lower(),
-            version=version or None,
-            source=Source(kind=SourceKind.REGISTRY, location=""),
-            dependencies=tuple(read_conda_edges(take_texts(row, "depends"))),
-        )
-        found = as_conda(package, address, digest)
-        return replace(found, build=found.build or take(row, "build", str, ""))
-    return _read_pypi(address, row, digest)
+def _read_entries(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Each entry with its group and its platform."""
+    environments: dict[str, Any] = take(document, "environments", dict, {})
+    for environment in environments:
+        inner: dict[str, Any] = take(environments, environment, dict, {})
+        by_platform: dict[str, Any] = take(inner, "packages", dict, {})
+        group = MAIN if environment == _DEFAULT else environment
+        for platform in by_platform:
+            for entry in take_tables(by_platform, platform):
+                yield group, platform, entry
 
 
-def _read_pypi(address: str, row: Mapping[str, Any], digest: str) -> LockedPackage:
-    told_name, told_version = split_archive(address)
-    name = take(row, "name", str, "") or told_name
-    version = take(row, "version", str, "") or told_version
-    artifacts: tuple[Artifact, ...] = ()
-    if address.startswith("git+"):
-        location, _, commit = address.removeprefix("git+").partition("#")
-        source = Source(kind=SourceKind.GIT, location=location.partition("?")[0], commit=commit)
-    elif "://" in address:
-        source = Source(kind=SourceKind.REGISTRY, location="")
-        artifacts = (make_artifact(address, digest=digest),)
-    else:
-        is_editable = row.get("editable") == "true"
-        source = Source(
-            kind=SourceKind.EDITABLE if is_editable else SourceKind.DIRECTORY, location=address
-        )
-    return LockedPackage(
-        name=normalise(name) or address,
-        version=version,
-        source=source,
-        dependencies=tuple(read_pypi_edges(take_texts(row, "requires_dist"))),
-        artifacts=artifacts,
-    )
+def _find_row(entry: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> int:
+    """Which of the rows the entry means: what else it says of the package tells them apart."""
+    fits = (at for at, row in enumerate(rows) if all(row.get(k) == v for k, v in entry.items()))
+    return next(fits, 0)
+
+
+def _find_key_line(text: str, message: str) -> int | None:
+    """The line of the key that a message quotes, the outermost of that name."""
+    key = message.partition("`")[2].partition("`")[0]
+    found = re.finditer(rf"^(?P<indent> *)(?:- )?{re.escape(key)}:", text, re.MULTILINE)
+    first = min(found, key=lambda one: len(one["indent"]), default=None)
+    return None if first is None or not key else line_of(text, first.start())
 
 
 def _find_lines(text: str) -> dict[str, int]:
     """The line on which each row begins, by its address."""
-    found = {}
+    found: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         key, _, value = line.strip().removeprefix("- ").partition(": ")
-        if key in {*_ECOSYSTEMS, "url", "path"} and not line.startswith("    "):
-            found[value.strip().strip("'\"")] = number
+        if key in {*_KEYS, "url", "path"} and not line.startswith("    "):
+            found.setdefault(value.strip().strip("'\""), number)
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -22,7 +21,7 @@ from envtrack.lockfiles.tables import (
     take_tables,
     take_texts,
 )
-from envtrack.lockfiles.text import Include, line_of
+from envtrack.lockfiles.text import Include
 from envtrack.lockfiles.uv_package import note_strange
 from envtrack.lockfiles.versions import read_schema
 from envtrack.model.lock import Knowledge, Lock, LockedPackage
@@ -37,7 +36,6 @@ _TOP_KEYS = frozenset(["package", "extras", "metadata"])
 _METADATA_KEYS = frozenset(
     ["lock-version", "python-versions", "content-hash", "files", "hashes", "platform"]
 )
-_METADATA = re.compile(r"^[ \t]*\[[ \t]*metadata\b", re.MULTILINE)
 
 
 def parse(text: str, *, path: str, include: Include | None = None) -> Lock:  # noqa: ARG001 - as all formats
@@ -106,13 +104,7 @@ def _find_line(text: str, message: str) -> int | None:
     """The line of the key that a message about the head quotes; packages have keys like it."""
     if "is missing" in message:
         return None
-    start = _METADATA.search(text)
-    if start is None:
-        return find_key_line(text, message)
-    found = find_key_line(text[start.start() :], message)
-    if found is None:
-        return find_key_line(text, message)
-    return found + line_of(text, start.start()) - 1
+    return find_key_line(text, message, section="metadata")
 
 
 def _count(tables: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, int]]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
 
 from envtrack.errors import LockfileProblem
 from envtrack.lockfiles.artifacts import make_artifact, pick_hash
+from envtrack.lockfiles.requirement_places import split_archive
 from envtrack.lockfiles.tables import (
     OddValueError,
     find_key_line,
@@ -18,6 +21,7 @@ from envtrack.lockfiles.tables import (
     take_texts,
 )
 from envtrack.lockfiles.text import Include
+from envtrack.lockfiles.uv_package import note_strange
 from envtrack.lockfiles.versions import read_schema
 from envtrack.model.lock import (
     Artifact,
@@ -30,16 +34,32 @@ from envtrack.model.lock import (
 )
 from envtrack.model.names import normalise
 
-NEWEST = 1
+NEWEST: Final = 1
+# Of this major version what is read; a newer minor one adds what may be passed over.
+NEWEST_MINOR: Final = 0
 
-_EXCLUSIVE = ("vcs", "directory", "archive")
+_EXCLUSIVE: Final = ("vcs", "directory", "archive")
+_REQUIRED: Final = ("lock-version", "created-by", "packages")
+_HEAD_KEYS = frozenset(
+    [
+        *_REQUIRED,
+        *("environments", "requires-python", "extras", "dependency-groups", "default-groups"),
+        "tool",
+    ]
+)
+_PACKAGE_KEYS = frozenset(
+    [
+        *("name", "version", "marker", "requires-python", "dependencies", "index", "sdist"),
+        *("wheels", "attestation-identities", "tool", *_EXCLUSIVE),
+    ]
+)
 
 
 def parse(text: str, *, path: str, include: Include | None = None) -> Lock:  # noqa: ARG001 - as all formats
     """What a pylock.toml pins; it never says what the project asked for.
 
     Required by PEP 751, and asked for here: ``lock-version``, ``created-by``, ``packages``, and of
-    each package a name and where it comes from.
+    each package a name and where it comes from. A newer minor version is read, and noted.
 
     Args:
         text: the file's content.
@@ -47,56 +67,83 @@ def parse(text: str, *, path: str, include: Include | None = None) -> Lock:  # n
         include: not used: the format names no other file.
 
     Raises:
-        LockfileProblem: empty, an unresolved merge, not TOML, of a newer version, or something in
-            it is missing or of a wrong type.
+        LockfileProblem: empty, an unresolved merge, not TOML, of another major version, or
+            something in it is missing or of a wrong type.
     """
     document = load_toml(text, path=path)
+    strange: set[str] = set()
     try:
-        schema, revision = _read_head(document)
+        schema, revision = _read_version(document)
+        head = _read_head(document, strange)
         tables = take_tables(document, "packages")
-        environments = take_texts(document, "environments")
-        python = take(document, "requires-python", str, "")
     except OddValueError as error:
         raise LockfileProblem(path, find_key_line(text, str(error)), str(error)) from error
-    packages = tuple(read_packages(tables, text, path, _read_package))
+    packages = tuple(read_packages(tables, text, path, partial(_read_package, strange=strange)))
     known = {
         Knowledge.MARKERS: True,
         Knowledge.HASHES: any(a.hash for package in packages for a in package.artifacts),
         # Groups and extras stand in the markers.
-        Knowledge.GROUPS: bool(document.get("dependency-groups") or document.get("extras")),
+        Knowledge.GROUPS: bool(head.group_names or head.default_groups or head.extra_names),
         Knowledge.GRAPH: any(package.dependencies for package in packages),
     }
-    return Lock(
-        format="pylock.toml",
+    return replace(
+        head,
         path=path,
         schema=schema,
         revision=revision,
         knows=frozenset(part for part, is_known in known.items() if is_known),
-        requires_python=python,
-        supported_markers=environments,
         packages=packages,
+        notes=tuple(_note_version(schema, revision)),
+        unknown_keys=tuple(sorted(strange)),
     )
 
 
-def _read_head(document: Mapping[str, Any]) -> tuple[int, int]:
-    """The version; first, for what a newer one requires is not known."""
-    version = read_schema(document, "lock-version", NEWEST)
-    for key in ("lock-version", "created-by", "packages"):
+def _read_version(document: Mapping[str, Any]) -> tuple[int, int]:
+    """The version; first, for what another one requires is not known."""
+    schema, revision = read_schema(document, "lock-version", NEWEST)
+    for key in _REQUIRED:
         if key not in document:
             raise OddValueError(f"`{key}` is missing")
-    return version
+    if schema != NEWEST:
+        told = document["lock-version"]
+        raise OddValueError(f"`lock-version` {told} is not of the version that is read ({NEWEST})")
+    return schema, revision
 
 
-def _read_package(table: Mapping[str, Any], line: int) -> LockedPackage:
+def _note_version(schema: int, revision: int) -> Iterator[str]:
+    if revision > NEWEST_MINOR:
+        read = f"{NEWEST}.{NEWEST_MINOR}"
+        yield f"lock-version {schema}.{revision} is newer than {read}: what it adds is passed over"
+
+
+def _read_head(document: Mapping[str, Any], strange: set[str]) -> Lock:
+    """What stands above the packages."""
+    note_strange(document, _HEAD_KEYS, "", strange)
+    take_text(document, "created-by")
+    return Lock(
+        format="pylock.toml",
+        path="",
+        schema=0,
+        requires_python=take(document, "requires-python", str, ""),
+        supported_markers=take_texts(document, "environments"),
+        group_names=take_texts(document, "dependency-groups"),
+        default_groups=take_texts(document, "default-groups"),
+        extra_names=take_texts(document, "extras"),
+    )
+
+
+def _read_package(table: Mapping[str, Any], line: int, *, strange: set[str]) -> LockedPackage:
+    note_strange(table, _PACKAGE_KEYS, "package.", strange)
     marker = take(table, "marker", str, "")
     source, artifacts = _read_origin(table)
     return LockedPackage(
         name=normalise(take_text(table, "name")),
-        version=take(table, "version", str, "") or None,
+        version=take(table, "version", str, "") or _find_version(source),
         source=source,
         resolution_markers=(marker,) if marker else (),
         dependencies=tuple(_read_edges(table)),
         artifacts=artifacts,
+        requires_python=take(table, "requires-python", str, ""),
         line=line,
     )
 
@@ -118,8 +165,9 @@ def _read_origin(table: Mapping[str, Any]) -> tuple[Source, tuple[Artifact, ...]
     subdirectory = take(row, "subdirectory", str, "")
     if named == ["vcs"]:
         asked = take(row, "requested-revision", str, "")
+        is_git = take_text(row, "type") == "git"
         return Source(
-            kind=SourceKind.GIT,
+            kind=SourceKind.GIT if is_git else SourceKind.UNKNOWN,
             location=location,
             commit=take_text(row, "commit-id"),
             reference=f"rev={asked}" if asked else "",
@@ -128,8 +176,15 @@ def _read_origin(table: Mapping[str, Any]) -> tuple[Source, tuple[Artifact, ...]
     if named == ["directory"]:
         kind = SourceKind.EDITABLE if row.get("editable") is True else SourceKind.DIRECTORY
         return Source(kind=kind, location=location, subdirectory=subdirectory), ()
-    kind = SourceKind.URL if row.get("url") else SourceKind.PATH
+    is_remote = "://" in location and not location.startswith("file:")
+    kind = SourceKind.URL if is_remote else SourceKind.PATH
     return Source(kind=kind, location=location, subdirectory=subdirectory), (_read_file(row),)
+
+
+def _find_version(source: Source) -> str | None:
+    """The version that an archive's name says, where the file says none (pip writes it so)."""
+    is_archive = source.kind in {SourceKind.URL, SourceKind.PATH}
+    return split_archive(source.location)[1] if is_archive else None
 
 
 def _read_files(table: Mapping[str, Any]) -> Iterator[Artifact]:

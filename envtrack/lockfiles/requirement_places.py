@@ -24,6 +24,11 @@ _MARKER = re.compile(r"\s+;\s*|;\s+")
 _FRAGMENT = re.compile(r"[#&](egg|subdirectory|sha256|sha512|md5)=([^&]+)")
 
 
+def is_archive(address: str) -> bool:
+    """Whether an address or a path is that of one file that can be installed."""
+    return address.partition("#")[0].partition("?")[0].lower().endswith(_ARCHIVES)
+
+
 def is_path(text: str) -> bool:
     """Whether a requirement is a path or an archive, rather than a name."""
     first = text.partition(" ")[0].partition(";")[0].partition("[")[0]
@@ -36,7 +41,7 @@ def read_place(line: LogicalLine, value: str, *, is_editable: bool) -> LockedPac
     address = place.partition("#")[0]
     if vcs := _VCS.match(place):
         found = _read_repository(vcs, place)
-    elif address.lower().partition("?")[0].endswith(_ARCHIVES):
+    elif is_archive(address):
         found = _read_archive(address, place, line)
     else:
         found = _read_folder(address, place, line, is_editable=is_editable)

@@ -142,6 +142,9 @@ def _read_graph(
     asked: dict[str, None] = {}
     names = {package.name for package, _ in found}
     for package, via in found:
+        if via is None and not package.source.kind.is_local_tree:
+            # The first pip-compile said nothing of what was asked for itself.
+            asked[package.name] = None
         for one in via or ():
             asker = normalise(one.partition("[")[0].partition(" ")[0])
             if one.startswith(("-c ", "--override", "--constraint")):

@@ -58,7 +58,8 @@ def explain_selection(lock: Lock, selection: Selection, environment: Mapping[str
     if lock.is_flat:
         flat = FlatSelection(lock, selection, environment)
         packages = flat.packages()
-        notes = (*_python_notes(lock, environment), *flat.notes())
+        own = _python_notes_of(packages, environment)
+        notes = (*_python_notes(lock, environment), *own, *flat.notes())
         return Selected(packages=packages, reached=packages, notes=notes)
     walk = Walk(lock, selection, MarkerWorld(environment))
     if lock.conflicts:
@@ -82,6 +83,21 @@ def _python_notes(lock: Lock, environment: Mapping[str, str]) -> Iterator[str]:
             yield f"Python {version} is outside the lock's requires-python {lock.requires_python}"
     except InvalidSpecifier:
         yield f"requires-python can't be read: {lock.requires_python}"
+
+
+def _python_notes_of(
+    packages: Iterable[LockedPackage], environment: Mapping[str, str]
+) -> Iterator[str]:
+    version = environment.get("python_full_version", "")
+    for package in packages:
+        if not package.requires_python or not version:
+            continue
+        who = f"{package.name} {package.version or ''}".rstrip()
+        try:
+            if not SpecifierSet(package.requires_python).contains(version, prereleases=True):
+                yield f"{who} is for Python {package.requires_python}, not {version}"
+        except InvalidSpecifier:
+            yield f"requires-python of {who} can't be read: {package.requires_python}"
 
 
 def identity(packages: Iterable[LockedPackage], *, tags: frozenset[str] | None = None) -> str:

@@ -89,12 +89,24 @@ def _header_lines(text: str, count: int) -> list[int]:
     return lines if len(lines) == count else [0] * count
 
 
-def find_key_line(text: str, message: str) -> int | None:
-    """The line of the key that a message about the head of the file quotes first."""
+def find_key_line(text: str, message: str, *, section: str = "") -> int | None:
+    """The line of the key that a message about the head of the file quotes first.
+
+    Args:
+        text: of the file.
+        message: what is wrong.
+        section: the table in which the key is looked for first, with those below it: packages can
+            have keys of the same name.
+    """
     quoted = re.search(r"`([\w-]+)`", message)
     if quoted is None:
         return None
-    found = re.search(rf"^[ \t]*\[?{re.escape(quoted[1])}\b", text, re.MULTILINE)
+    key = re.compile(rf"^[ \t]*\[*{re.escape(quoted[1])}\b", re.MULTILINE)
+    found = None
+    if section:
+        start = re.search(rf"^[ \t]*\[[ \t]*{re.escape(section)}\b", text, re.MULTILINE)
+        found = key.search(text, start.start()) if start else None
+    found = found or key.search(text)
     return None if found is None else line_of(text, found.start())
 
 

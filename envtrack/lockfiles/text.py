@@ -34,13 +34,6 @@ def clean_text(text: str, *, path: str) -> str:
     return text
 
 
-def find_quoted_line(text: str, message: str) -> int | None:
-    """The line where the word that a message quotes first stands in the text; `None`: nowhere."""
-    _, quote, rest = message.partition("`")
-    position = text.find(rest.partition("`")[0]) if quote else -1
-    return None if position < 0 else line_of(text, position)
-
-
 def line_of(text: str, position: int) -> int:
     """The one-based line of a position."""
     return text.count("\n", 0, position) + 1

@@ -148,6 +148,8 @@ class LockedPackage:
         build: conda's build string, such as ``py311_cuda12.6_0``; empty elsewhere.
         platforms: conda's names of the platforms that the entry is for (``linux-64``, ``noarch``);
             empty: all that the markers allow.
+        requires_python: the Pythons that it is for, in a format whose installers refuse all others;
+            empty where not said.
         belongs_to: the groups, categories or environments that hold it, in a format that is a flat
             list; the one that is installed without being asked for is always named ``main``;
             empty: it is always installed.
@@ -169,6 +171,7 @@ class LockedPackage:
     ecosystem: str = "pypi"
     build: str = ""
     platforms: tuple[str, ...] = ()
+    requires_python: str = ""
     belongs_to: tuple[str, ...] = ()
     line: int = field(default=0, compare=False)
 
@@ -197,6 +200,11 @@ class Lock:
         conflicts: sets of extras and groups that exclude each other, each as ``package[extra]``
             or ``package:group`` strings.
         members: names of the workspace's members; empty for a single project.
+        group_names: the groups that can be asked for, in a format that is a flat list; ``None``
+            where the file does not list them.
+        default_groups: those of its groups that are installed without being asked for, and that
+            markers ask for by name.
+        extra_names: likewise the extras; ``None`` where the file does not list them.
         manifest_groups: dependency groups of a workspace root that is no project.
         manifest_requirements: what a script, or a root that is no project, asks for.
         constraints: limits on versions that ask for nothing themselves.
@@ -223,6 +231,9 @@ class Lock:
     required_markers: tuple[str, ...] = ()
     conflicts: tuple[tuple[str, ...], ...] = ()
     members: tuple[str, ...] = ()
+    group_names: tuple[str, ...] | None = None
+    default_groups: tuple[str, ...] = ()
+    extra_names: tuple[str, ...] | None = None
     manifest_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     manifest_requirements: tuple[str, ...] = ()
     constraints: tuple[str, ...] = ()
@@ -240,6 +251,11 @@ class Lock:
     def is_flat(self) -> bool:
         """Whether each entry says itself where it is installed; a uv.lock is walked instead."""
         return self.format != "uv.lock"
+
+    @property
+    def has_environments(self) -> bool:
+        """Whether its groups are environments, of which one is installed and not all together."""
+        return self.format == "pixi.lock"
 
     @property
     def roots(self) -> tuple[LockedPackage, ...]:

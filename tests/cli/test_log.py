@@ -150,24 +150,47 @@ def test_content_that_a_clone_does_not_have_is_said(lab: Lab) -> None:
     ] * 2
 
 
-COMPILED = """\
-flint=={flint}
-    # via wick
-wick=={wick}
+POETRY = """\
+[[package]]
+name = "flint"
+version = "{flint}"
+description = ""
+optional = false
+python-versions = "*"
+files = []
+
+[[package]]
+name = "wick"
+version = "{wick}"
+description = ""
+optional = false
+python-versions = "*"
+files = []
+
+[package.dependencies]
+flint = "*"
+
+[metadata]
+lock-version = "2.0"
+python-versions = "*"
+content-hash = "00"
+"""
+ASKED = """\
+[tool.poetry.dependencies]
+wick = "*"
 """
 
 
 def test_what_was_asked_for_is_read_beside_other_lockfiles_too(lab: Lab) -> None:
-    folder = "apps/"
-    lab.repo.write(f"{folder}requirements.txt", COMPILED.format(flint="1.5", wick="1.0"))
-    lab.repo.write(f"{folder}requirements.in", "wick\n")
-    lab.repo.commit("compiled")
-    lab.repo.write(f"{folder}requirements.txt", COMPILED.format(flint="2.0", wick="1.1"))
+    lab.repo.write("apps/poetry.lock", POETRY.format(flint="1.5", wick="1.0"))
+    lab.repo.write("apps/pyproject.toml", ASKED)
+    lab.repo.commit("one")
+    lab.repo.write("apps/poetry.lock", POETRY.format(flint="2.0", wick="1.1"))
     lab.repo.commit("both")
-    lab.repo.write(f"{folder}requirements.in", "wick\nflint\n")
-    lab.repo.write(f"{folder}requirements.txt", COMPILED.format(flint="2.1", wick="1.2"))
+    lab.repo.write("apps/pyproject.toml", f'{ASKED}flint = "*"\n')
+    lab.repo.write("apps/poetry.lock", POETRY.format(flint="2.1", wick="1.2"))
     lab.repo.commit("both, and both were asked for")
-    told = lab.run_json("log", "--lockfile", str(lab.repo.path / folder / "requirements.txt"))
+    told = lab.run_json("log", "--lockfile", str(lab.repo.path / "apps/poetry.lock"))
     origins = [
         {change["name"]: change["origin"] for change in entry["changes"]}
         for entry in told["entries"]

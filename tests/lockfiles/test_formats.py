@@ -549,3 +549,38 @@ def test_no_pattern_takes_quadratic_time() -> None:
     for form in FORMATS:
         assert not form.detects("", "a" * 300_000)
         assert not form.detects("", "\n" * 300_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("poetry.lock 1.0", 'lock-version = "1.0"', 'lock-version = "1.1"'),
+        ("pdm.lock 4.2", 'lock_version = "4.2"', 'lock_version = "3.1"'),
+        ("pdm.lock 4.2", 'lock_version = "4.2"', 'lock_version = "4.4"'),
+        ("pixi.lock 4", "version: 4\n", "version: 5\n"),
+        ("pixi.lock 4", "version: 4\n", "version: 6\n"),
+        ("pixi.lock 1", "version: 1\n", "version: 2\n"),
+        ("pixi.lock 1", "version: 1\n", "version: 3\n"),
+    ],
+)
+def test_a_version_in_between_knows_what_the_document_says(name: str, old: str, new: str) -> None:
+    lock = read(name, old, new)
+    assert lock.knows == read(name).knows
+    assert lock.packages == read(name).packages
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("uv.lock", "version = 1\n", "version = 2\n"),
+        ("pylock.toml", 'lock-version = "1.0"', 'lock-version = "2.0"'),
+        ("poetry.lock 2.1", 'lock-version = "2.1"', 'lock-version = "3.0"'),
+        ("pdm.lock 4.5", 'lock_version = "4.5.1"', 'lock_version = "5.0"'),
+        ("Pipfile.lock", '"pipfile-spec": 6', '"pipfile-spec": 7'),
+        ("conda-lock.yml", "version: 1\n", "version: 2\n"),
+        ("pixi.lock 7", "version: 7\n", "version: 8\n"),
+    ],
+)
+def test_a_version_after_the_newest_is_refused_by_name(name: str, old: str, new: str) -> None:
+    with pytest.raises(LockfileProblem, match=r"newer|version 2"):
+        read(name, old, new)
