@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from envtrack.compare.origins import find_origins
+from envtrack.compare.origins import find_origins, find_overridden
 from envtrack.compare.package_change import (
     change_between,
     compare_pair,
@@ -14,7 +14,7 @@ from envtrack.compare.package_change import (
     tell_fork,
 )
 from envtrack.compare.pairing import Pair, find_place, pair_packages
-from envtrack.compare.selectors import find_asks, find_forks, tell_difference
+from envtrack.compare.selectors import Common, find_asks, find_forks, tell_difference
 from envtrack.model.comparison import Change, ChangeKind, Origin, sort_changes
 from envtrack.model.layer import Layer
 from envtrack.model.lock import Knowledge, Lock, LockedPackage, Selection
@@ -145,9 +145,11 @@ def _compare_rows(rows: list[Pair]) -> list[Change]:
 def compare_requires_python(before: Lock, after: Lock) -> Change | None:
     """The change of the Pythons that two locks are for; another spelling of the same is none."""
     old, new = before.requires_python, after.requires_python
-    if old == new or _specifiers(old) == _specifiers(new):
+    from envtrack.compare.specifiers import find_meaning
+
+    if old == new or find_meaning(old) == find_meaning(new):
         return None
-    if before.format != after.format and not (old and new):
+    if _age(before) != _age(after) and not (old and new):
         return None  # one of the two formats does not say it
     return Change(
         layer=Layer.PYTHON,
@@ -159,13 +161,8 @@ def compare_requires_python(before: Lock, after: Lock) -> Change | None:
     )
 
 
-def _specifiers(text: str) -> frozenset[object]:
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
-    try:
-        return frozenset(SpecifierSet(text))
-    except InvalidSpecifier:
-        return frozenset({text})
+def _age(lock: Lock) -> tuple[str, int, int]:
+    return lock.format, lock.schema, lock.revision
 
 
 def _with_origins(
@@ -175,9 +172,12 @@ def _with_origins(
     moved = frozenset(name for name, rows in changes.items() if any(map(_is_move, rows)))
     origins = find_origins(before, after, moved)
     projects = {p.name for lock in (before, after) if lock for p in lock.roots}
+    overridden = find_overridden(before) & find_overridden(after)
     for name, rows in changes.items():
+        nowhere = "never installed: overridden" if name in overridden else ""
         for row in rows:
-            told = replace(row, origin=origins.of(name, by_itself=row.kind in _BY_ITSELF))
+            origin = origins.of(name, by_itself=row.kind in _BY_ITSELF)
+            told = replace(row, origin=origin, detail=join_details(nowhere, row.detail))
             yield _as_own(told) if name in projects else told
 
 
@@ -217,7 +217,7 @@ def _compare_selectors(
     before: Lock, after: Lock, pairs: Mapping[str, list[Pair]], moved: frozenset[str]
 ) -> dict[str, list[Change]]:
     """Packages that stayed, but of which the locks say otherwise when to install them."""
-    locks = before, after
+    locks, common = (before, after), Common.of(before, after)
     projects = {package.name for package in (*before.roots, *after.roots)}
     kept = [row for rows in pairs.values() for row in rows]
     before = replace(before, packages=tuple(old for old, _ in kept if old is not None))
@@ -229,7 +229,7 @@ def _compare_selectors(
     old_forks, new_forks = find_forks(before, pairs), find_forks(after, pairs)
     found: dict[str, list[Change]] = {}
     for name in (pairs.keys() | old_asks.keys() | new_asks.keys()) - moved:
-        asked, asks = old_asks.get(name, frozenset()), new_asks.get(name, frozenset())
+        asked, asks = common.drop_same(old_asks.get(name), new_asks.get(name))
         if asked == asks and name not in pairs:
             continue
         rows = pairs[name] if name in pairs else _pair_named(name, *locks)
@@ -243,7 +243,8 @@ def _compare_selectors(
             told = [
                 (old, new, join_details("fork", f"{tell_fork(old)} → {tell_fork(new)}"))
                 for old, new in stayed
-                if Knowledge.MARKERS in known and old_forks.get(id(old)) != new_forks.get(id(new))
+                if Knowledge.MARKERS in known
+                and not common.have_one_meaning(old_forks.get(id(old)), new_forks.get(id(new)))
             ] or [
                 (old, new, f"{_say_groups(old)} → {_say_groups(new)}")
                 for old, new in stayed[:1]

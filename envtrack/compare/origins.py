@@ -11,6 +11,7 @@ from envtrack.model.lock import Dependency, Knowledge, Lock, LockedPackage
 from envtrack.model.names import normalise
 
 _MOST_KNOWN = 20_000
+_NOWHERE = re.compile(r";\s*sys_platform\s*==\s*(['\"])never\1\s*$")
 _NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 
 
@@ -70,7 +71,9 @@ def find_origins(before: Lock | None, after: Lock | None, moved: frozenset[str])
         is_known=any(_keeps_requirements(lock) for lock in locks),
         asked=frozenset(asked),
         retold=frozenset(
-            name for name in {*told[0], *told[1]} if told[0].get(name) != told[1].get(name)
+            name
+            for name in {*told[0], *told[1]}
+            if not _ask_for_the_same(told[0].get(name), told[1].get(name))
         ),
         has_graph=all(Knowledge.GRAPH in lock.knows for lock in locks),
         # Whoever is asked for by name needs no way from a root.
@@ -104,6 +107,24 @@ def _limits(lock: Lock | None) -> dict[str, frozenset[str]]:
         for name, text in _named((*lock.constraints, *lock.overrides, *lock.excludes)):
             found.setdefault(name, set()).add(text)
     return {name: frozenset(texts) for name, texts in found.items()}
+
+
+def find_overridden(lock: Lock | None) -> frozenset[str]:
+    """What an override keeps out of every environment: ``torch ; sys_platform == 'never'``.
+
+    The way to say in a uv.lock that a container image brings the package.
+    """
+    overrides = () if lock is None else lock.overrides
+    return frozenset(name for name, text in _named(overrides) if _NOWHERE.search(text))
+
+
+def _ask_for_the_same(before: frozenset[str] | None, after: frozenset[str] | None) -> bool:
+    if before == after:
+        return True
+    from envtrack.compare.specifiers import find_requirement_meaning
+
+    old, new = (frozenset(map(find_requirement_meaning, texts or ())) for texts in (before, after))
+    return old == new
 
 
 def _named(texts: Iterable[str]) -> Iterator[tuple[str, str]]:

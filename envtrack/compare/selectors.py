@@ -28,9 +28,68 @@ class Ask:
     extras: tuple[str, ...]
     marker: str
 
+    @property
+    def what(self) -> tuple[str, tuple[str, ...]]:
+        """What is asked, wherever it is."""
+        return self.asker, self.extras
+
     def __str__(self) -> str:
         wanted = f" wants [{','.join(self.extras)}]" if self.extras else ""
         return self.asker + wanted + (f" if {self.marker}" if self.marker else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """What two locks both take for granted.
+
+    Attributes:
+        impossible: comparisons that can't hold together.
+        pythons: specifiers of the Pythons that both are for: that they are for others is a change
+            of its own, and moves the markers of many packages.
+    """
+
+    impossible: frozenset[frozenset[str]]
+    pythons: tuple[str, ...]
+
+    @classmethod
+    def of(cls, before: Lock, after: Lock) -> Common:
+        """What these two share."""
+        texts = {before.requires_python, after.requires_python} - {""}
+        return cls(find_impossible(before) & find_impossible(after), tuple(sorted(texts)))
+
+    def have_one_meaning(self, before: frozenset[str] | None, after: frozenset[str] | None) -> bool:
+        """Whether some markers hold just where the others do; an empty set: everywhere."""
+        if before == after:
+            return True
+        from envtrack.compare.marker_meaning import mean_the_same
+
+        everywhere = frozenset({_ALWAYS})
+        return mean_the_same(
+            before or everywhere, after or everywhere, self.impossible, self.pythons
+        )
+
+    def drop_same(
+        self, before: frozenset[Ask] | None, after: frozenset[Ask] | None
+    ) -> tuple[frozenset[Ask], frozenset[Ask]]:
+        """The asks of both sides without those that come to the same."""
+        old, new = before or frozenset(), after or frozenset()
+        if old == new:
+            return frozenset(), frozenset()
+        from envtrack.compare.marker_meaning import mean_the_same
+
+        differs = {
+            what
+            for what in {ask.what for ask in old ^ new}
+            if not mean_the_same(
+                _markers(old, what), _markers(new, what), self.impossible, self.pythons
+            )
+        }
+        old, new = (frozenset(a for a in side if a.what in differs) for side in (old, new))
+        return old, new
+
+
+def _markers(asks: frozenset[Ask], what: tuple[str, tuple[str, ...]]) -> frozenset[str]:
+    return frozenset(ask.marker for ask in asks if ask.what == what)
 
 
 def find_asks(lock: Lock, steady: Collection[str]) -> dict[str, frozenset[Ask]]:
@@ -40,7 +99,7 @@ def find_asks(lock: Lock, steady: Collection[str]) -> dict[str, frozenset[Ask]]:
         lock: the lock.
         steady: the names whose edges count: those of a package that moved are news of its own.
     """
-    impossible = _impossible_pairs(lock)
+    impossible = find_impossible(lock)
     found: dict[str, set[Ask]] = {}
     for package in lock.packages:
         if package.name not in steady:
@@ -56,7 +115,7 @@ def find_asks(lock: Lock, steady: Collection[str]) -> dict[str, frozenset[Ask]]:
 
 def find_forks(lock: Lock, names: Collection[str]) -> dict[int, frozenset[str]]:
     """The forks of the packages of these names in normal form, by the package's `id`."""
-    impossible = _impossible_pairs(lock)
+    impossible = find_impossible(lock)
     return {
         id(package): frozenset(
             normalise_marker(marker, impossible) for marker in package.resolution_markers
@@ -85,7 +144,7 @@ def _edges(package: LockedPackage) -> Iterator[tuple[str, Dependency]]:
             yield f"{package.name}:{group}", edge
 
 
-def _impossible_pairs(lock: Lock) -> frozenset[frozenset[str]]:
+def find_impossible(lock: Lock) -> frozenset[frozenset[str]]:
     """Comparisons that can't hold together: extras and groups that exclude each other.
 
     uv adds clauses about them to markers that have nothing to do with them, and leaves them out
