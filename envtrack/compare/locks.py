@@ -218,7 +218,8 @@ def _compare_selectors(
 ) -> dict[str, list[Change]]:
     """Packages that stayed, but of which the locks say otherwise when to install them."""
     locks, common = (before, after), Common.of(before, after)
-    projects = {package.name for package in (*before.roots, *after.roots)}
+    # What a member asked for that came or went is no news of its own.
+    projects = {p.name for p in before.roots} & {p.name for p in after.roots}
     kept = [row for rows in pairs.values() for row in rows]
     before = replace(before, packages=tuple(old for old, _ in kept if old is not None))
     after = replace(after, packages=tuple(new for _, new in kept if new is not None))

@@ -360,3 +360,14 @@ def test_a_local_build_of_another_commit_is_a_variant_and_no_upgrade() -> None:
             "git+https://git.example/a@739c656573 → git+https://git.example/a@c4c185dbc4",
         )
     ]
+
+
+def test_what_a_member_asks_for_that_comes_or_goes_is_no_news_of_its_own() -> None:
+    # NeMo-RL 30afeccdfa: the member is told, not each of the packages that it shares with others.
+    head = HEAD + '[manifest]\nmembers = ["lab", "worker"]\n'
+    worker = project("a", name="worker", version=None, at="libs/worker")
+    without = lock_from(project("a"), pinned("a", "1"))
+    within = lock_from(project("a"), worker, pinned("a", "1"), head=head)
+    detail = "editable libs/worker"
+    assert told(without, within) == [("worker", "added", None, "dynamic", detail)]
+    assert told(within, without) == [("worker", "removed", "dynamic", None, detail)]
