@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from envtrack.compare.index import index_lock
-from envtrack.compare.origins import find_origins
+from envtrack.compare.origins import find_origins, find_overridden
 from envtrack.compare.package_change import (
     compare_pair,
     join_details,
@@ -140,9 +140,13 @@ def _compare_rows(rows: list[Pair]) -> list[Change]:
 def compare_requires_python(before: Lock, after: Lock) -> Change | None:
     """The change of the Pythons that two locks are for; another spelling of the same is none."""
     old, new = before.requires_python, after.requires_python
-    if old == new or _specifiers(old) == _specifiers(new):
+    if old == new:
         return None
-    if before.format != after.format and not (old and new):
+    from envtrack.compare.specifiers import find_meaning
+
+    if find_meaning(old) == find_meaning(new):
+        return None
+    if _age(before) != _age(after) and not (old and new):
         return None  # one of the two formats does not say it
     return Change(
         layer=Layer.PYTHON,
@@ -154,13 +158,8 @@ def compare_requires_python(before: Lock, after: Lock) -> Change | None:
     )
 
 
-def _specifiers(text: str) -> frozenset[object]:
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
-    try:
-        return frozenset(SpecifierSet(text))
-    except InvalidSpecifier:
-        return frozenset({text})
+def _age(lock: Lock) -> tuple[str, int, int]:
+    return lock.format, lock.schema, lock.revision
 
 
 def _with_origins(
@@ -171,9 +170,12 @@ def _with_origins(
     origins = find_origins(before, after, moved)
     sides = [index_lock(lock) for lock in (before, after) if lock is not None]
     projects = frozenset[str]().union(*(side.projects for side in sides))
+    overridden = find_overridden(before) & find_overridden(after)
     for name, rows in changes.items():
+        nowhere = "never installed: overridden" if name in overridden else ""
         for row in rows:
-            told = row._replace(origin=origins.of(name, by_itself=row.kind in _BY_ITSELF))
+            origin = origins.of(name, by_itself=row.kind in _BY_ITSELF)
+            told = row._replace(origin=origin, detail=join_details(nowhere, row.detail))
             yield _as_own(told) if name in projects else told
 
 

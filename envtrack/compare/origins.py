@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from envtrack.compare.index import LockIndex, index_lock
+from envtrack.compare.index import LockIndex, find_names, index_lock
 from envtrack.model.comparison import Origin
 from envtrack.model.lock import Knowledge, Lock
+
+_NOWHERE = re.compile(r";\s*sys_platform\s*==\s*(['\"])never\1\s*$")
 
 
 class Origins(NamedTuple):
@@ -61,11 +64,31 @@ def find_origins(before: Lock | None, after: Lock | None, moved: frozenset[str])
     return Origins(
         is_known=any(side.keeps_requirements for side in sides),
         asked=asked,
-        retold=frozenset(name for name in {*old, *new} if old.get(name) != new.get(name)),
+        retold=frozenset(
+            name for name in {*old, *new} if not _ask_for_the_same(old.get(name), new.get(name))
+        ),
         has_graph=all(Knowledge.GRAPH in side.lock.knows for side in sides),
         # Whoever is asked for by name needs no way from a root.
         free=frozenset() if moved <= asked else _reach_unmoved(sides, moved, asked),
     )
+
+
+def find_overridden(lock: Lock | None) -> frozenset[str]:
+    """What an override keeps out of every environment: ``torch ; sys_platform == 'never'``.
+
+    The way to say in a uv.lock that a container image brings the package.
+    """
+    overrides = () if lock is None else lock.overrides
+    return frozenset(name for name, text in find_names(overrides) if _NOWHERE.search(text))
+
+
+def _ask_for_the_same(before: frozenset[str] | None, after: frozenset[str] | None) -> bool:
+    if before == after:
+        return True
+    from envtrack.compare.specifiers import find_requirement_meaning
+
+    old, new = (frozenset(map(find_requirement_meaning, texts or ())) for texts in (before, after))
+    return old == new
 
 
 def _reach_unmoved(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from envtrack.compare.pairing import Pair, parse_version, version_key
 from envtrack.model.comparison import Change, ChangeKind
 from envtrack.model.layer import find_package_layer
@@ -10,6 +12,7 @@ from envtrack.model.redact import redact_url
 
 _DYNAMIC = "dynamic"
 _LONGEST_DETAIL = 200
+_OF_ONE_PYTHON = re.compile(r"cp\d{2,}", re.ASCII)
 _LONGEST_FORK = 90
 
 
@@ -150,7 +153,7 @@ def _find_rebuilt(before: LockedPackage, after: LockedPackage) -> str:
     """The files of one name whose hash is another; empty if there are none.
 
     Files that only one lock knows don't count, unless the two have none in common: indexes add
-    wheels to a release for years.
+    wheels to a release for years. Nor do they where the lock came to be for other Pythons.
     """
     if before.build or after.build:
         # A build of conda's in its old and its new archive format is one build.
@@ -163,10 +166,31 @@ def _find_rebuilt(before: LockedPackage, after: LockedPackage) -> str:
     new = {artifact.filename: artifact for artifact in after.artifacts}
     common = [name for name in old if name in new]
     if old and new and not common:
+        if _are_for_other_pythons(before, after):
+            return ""
         return f"other files: {min(old)} → {min(new)}"
     other = [name for name in common if _is_other_file(old[name], new[name])]
     more = f" and {len(other) - 1} more" if len(other) > 1 else ""
     return f"{redact_url(other[0])}{more}" if other else ""
+
+
+def _are_for_other_pythons(before: LockedPackage, after: LockedPackage) -> bool:
+    """Whether no Python could install files of both: uv locks what fits its `requires-python`."""
+    old, new = _find_pythons(before), _find_pythons(after)
+    return bool(old and new) and old.isdisjoint(new)
+
+
+def _find_pythons(package: LockedPackage) -> frozenset[str]:
+    """The Pythons, as ``cp312``, of wheels for one version each; empty if a file is for more."""
+    found: set[str] = set()
+    for artifact in package.artifacts:
+        *_, pythons, abi, _ = ("", "", "", *artifact.filename.split("-"))
+        tags = pythons.split(".")
+        # An extension for `abi3`, or a wheel for `py3`, serves later Pythons as well.
+        if not artifact.is_wheel or abi == "abi3" or not all(map(_OF_ONE_PYTHON.fullmatch, tags)):
+            return frozenset()
+        found.update(tags)
+    return frozenset(found)
 
 
 def _compare_hashes(before: frozenset[str], after: frozenset[str]) -> str:

@@ -175,6 +175,10 @@ def _list_notes(before: Record, after: Record, *, by_locks: bool) -> Iterator[st
             yield "only packages are compared: facts need a snapshot on both sides"
         if not by_locks:
             yield "packages are not compared: that needs two lockfiles or two snapshots"
+    locks = [record.lock for record in (before, after) if not isinstance(record.lock, Part)]
+    if locks and not any(lock.packages for lock in locks):
+        # A file that `uv lock` left behind beside the lockfile of another tool says the same.
+        yield f"{locks[-1].path} pins no package; if another is meant, `--lockfile` names it"
     for record in (before, after):
         yield from _say_unread(record)
         if record.lock is Part.MISSING:

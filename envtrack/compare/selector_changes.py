@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from envtrack.compare.index import LockIndex, index_lock
 from envtrack.compare.package_change import change_between, join_details, tell_fork
@@ -13,6 +13,8 @@ from envtrack.model.lock import Knowledge, Lock, LockedPackage
 
 if TYPE_CHECKING:
     from envtrack.compare.selectors import Ask
+
+_Asks: TypeAlias = "dict[str, frozenset[Ask]]"
 
 
 def compare_selectors(
@@ -28,7 +30,8 @@ def compare_selectors(
     """
     sides = index_lock(before), index_lock(after)
     # What no lock touched asks for the same in both.
-    asking = (pairs.keys() - moved) | ((sides[0].projects | sides[1].projects) & pairs.keys())
+    # And what a member asked for that came or went is no news of its own.
+    asking = (pairs.keys() - moved) | (sides[0].projects & sides[1].projects & pairs.keys())
     if before.conflicts == after.conflicts:
         asking = {name for name in asking if not all(map(_asks_alike, pairs[name]))}
     gone, come = _compare_asks(sides, frozenset(asking))
@@ -70,21 +73,33 @@ def _asks_alike(pair: Pair) -> bool:
 
 def _compare_asks(
     sides: tuple[LockIndex, LockIndex], asking: frozenset[str]
-) -> tuple[dict[str, list[Ask]], dict[str, list[Ask]]]:
+) -> tuple[_Asks, _Asks]:
     """Who asks for what on the older side only, and on the newer one only."""
     if not asking:
         return {}, {}
     # Not imported where only versions moved: markers need a parser.
-    from envtrack.compare.selectors import find_asks
+    from envtrack.compare.selectors import Common, find_asks
 
     old, new = (find_asks(side.lock, side.select(asking)) for side in sides)
-    return _by_name(old - new), _by_name(new - old)
+    names = {name for name, _ in old ^ new}
+    befores, afters = _by_name(old, names), _by_name(new, names)
+    common = Common.of(sides[0].lock, sides[1].lock)
+    gone: _Asks = {}
+    come: _Asks = {}
+    for name in names:
+        left, right = common.find_difference(
+            frozenset(befores.get(name, ())), frozenset(afters.get(name, ()))
+        )
+        if left or right:
+            gone[name], come[name] = left, right
+    return gone, come
 
 
-def _by_name(asks: frozenset[tuple[str, Ask]]) -> dict[str, list[Ask]]:
+def _by_name(asks: frozenset[tuple[str, Ask]], names: set[str]) -> dict[str, list[Ask]]:
     found: dict[str, list[Ask]] = {}
     for name, ask in asks:
-        found.setdefault(name, []).append(ask)
+        if name in names:
+            found.setdefault(name, []).append(ask)
     return found
 
 
@@ -106,9 +121,10 @@ def _tell_forks(
     for old, new in stayed:
         if old.resolution_markers == new.resolution_markers and before.conflicts == after.conflicts:
             continue
-        from envtrack.compare.selectors import find_forks
+        from envtrack.compare.selectors import Common, find_forks
 
-        if find_forks(before, old) != find_forks(after, new):
+        forks = find_forks(before, old), find_forks(after, new)
+        if not Common.of(before, after).have_one_meaning(*forks):
             yield old, new, join_details("fork", f"{tell_fork(old)} → {tell_fork(new)}")
 
 

@@ -28,14 +28,72 @@ class Ask(NamedTuple):
     extras: tuple[str, ...]
     marker: str
 
+    @property
+    def what(self) -> tuple[str, tuple[str, ...]]:
+        """What is asked, wherever it is."""
+        return self.asker, self.extras
+
     def __str__(self) -> str:
         wanted = f" wants [{','.join(self.extras)}]" if self.extras else ""
         return self.asker + wanted + (f" if {self.marker}" if self.marker else "")
 
 
+class Common(NamedTuple):
+    """What two locks both take for granted.
+
+    Attributes:
+        impossible: comparisons that can't hold together.
+        pythons: specifiers of the Pythons that both are for: that they are for others is a change
+            of its own, and moves the markers of many packages.
+    """
+
+    impossible: frozenset[frozenset[str]]
+    pythons: tuple[str, ...]
+
+    @classmethod
+    def of(cls, before: Lock, after: Lock) -> Common:
+        """What these two share."""
+        texts = {before.requires_python, after.requires_python} - {""}
+        return cls(find_impossible(before) & find_impossible(after), tuple(sorted(texts)))
+
+    def have_one_meaning(self, before: frozenset[str], after: frozenset[str]) -> bool:
+        """Whether some markers hold just where the others do; an empty set: everywhere."""
+        if before == after:
+            return True
+        from envtrack.compare.marker_meaning import mean_the_same
+
+        everywhere = frozenset({_ALWAYS})
+        return mean_the_same(
+            before or everywhere, after or everywhere, self.impossible, self.pythons
+        )
+
+    def find_difference(
+        self, before: frozenset[Ask], after: frozenset[Ask]
+    ) -> tuple[frozenset[Ask], frozenset[Ask]]:
+        """Who asks on one side only; what comes to the same on both is left out."""
+        from envtrack.compare.marker_meaning import mean_the_same
+
+        differs = {
+            what
+            for what in {ask.what for ask in before ^ after}
+            if not mean_the_same(
+                _markers(before, what), _markers(after, what), self.impossible, self.pythons
+            )
+        }
+        gone, come = (
+            frozenset(ask for ask in side if ask.what in differs)
+            for side in (before - after, after - before)
+        )
+        return gone, come
+
+
+def _markers(asks: frozenset[Ask], what: tuple[str, tuple[str, ...]]) -> frozenset[str]:
+    return frozenset(ask.marker for ask in asks if ask.what == what)
+
+
 def find_asks(lock: Lock, packages: Iterable[LockedPackage]) -> frozenset[tuple[str, Ask]]:
     """Who of these packages of a lock asks for what: names, each with how it is asked for."""
-    impossible = _impossible_pairs(lock)
+    impossible = find_impossible(lock)
     memory = _memory_of(impossible)
     return frozenset[tuple[str, Ask]]().union(*map(memory, packages))
 
@@ -63,7 +121,7 @@ def _share(name: str, asker: str, extras: tuple[str, ...], marker: str) -> tuple
 
 def find_forks(lock: Lock, package: LockedPackage) -> frozenset[str]:
     """The forks of a package of a lock in normal form."""
-    impossible = _impossible_pairs(lock)
+    impossible = find_impossible(lock)
     forks = {normalise_marker(marker, impossible) for marker in package.resolution_markers}
     return frozenset(forks - {_NEVER})
 
@@ -86,7 +144,8 @@ def _edges(package: LockedPackage) -> Iterator[tuple[str, Dependency]]:
             yield f"{package.name}:{group}", edge
 
 
-def _impossible_pairs(lock: Lock) -> frozenset[frozenset[str]]:
+def find_impossible(lock: Lock) -> frozenset[frozenset[str]]:
+    """Comparisons that can't hold together: extras and groups that exclude each other."""
     return _pair_conflicts(lock.conflicts) if lock.conflicts else frozenset()
 
 

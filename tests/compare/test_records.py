@@ -66,8 +66,9 @@ def test_two_lockfiles_have_no_facts_to_miss() -> None:
 
 
 def test_a_missing_snapshot_is_said_once() -> None:
-    before = Record(name="a", lock=lock(), snapshot=Part.MISSING, notes=("a: not recorded here",))
-    after = Record(name="b", lock=lock(), snapshot=snapshot("6.9"))
+    same = lock(wick="1")
+    before = Record(name="a", lock=same, snapshot=Part.MISSING, notes=("a: not recorded here",))
+    after = Record(name="b", lock=same, snapshot=snapshot("6.9"))
     found = compare_records(before, after)
     assert found.changes == ()
     assert found.notes == (
