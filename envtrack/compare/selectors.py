@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from envtrack.compare.index import Memory
 from envtrack.lockfiles.markers import Comparison, Either, Every, MarkerError, Node, parse_marker
 from envtrack.model.lock import Dependency, Lock, LockedPackage
 
+_What: TypeAlias = tuple[str, tuple[str, ...]]
 _ALWAYS = ""
 _NEVER = "never"
 
@@ -29,7 +30,7 @@ class Ask(NamedTuple):
     marker: str
 
     @property
-    def what(self) -> tuple[str, tuple[str, ...]]:
+    def what(self) -> _What:
         """What is asked, wherever it is."""
         return self.asker, self.extras
 
@@ -73,11 +74,14 @@ class Common(NamedTuple):
         """Who asks on one side only; what comes to the same on both is left out."""
         from envtrack.compare.marker_meaning import mean_the_same
 
+        touched = {ask.what for ask in before ^ after}
+        old, new = (_find_markers(asks, touched) for asks in (before, after))
+        nothing = frozenset[str]()
         differs = {
             what
-            for what in {ask.what for ask in before ^ after}
+            for what in touched
             if not mean_the_same(
-                _markers(before, what), _markers(after, what), self.impossible, self.pythons
+                old.get(what, nothing), new.get(what, nothing), self.impossible, self.pythons
             )
         }
         gone, come = (
@@ -87,8 +91,14 @@ class Common(NamedTuple):
         return gone, come
 
 
-def _markers(asks: frozenset[Ask], what: tuple[str, tuple[str, ...]]) -> frozenset[str]:
-    return frozenset(ask.marker for ask in asks if ask.what == what)
+def _find_markers(asks: Iterable[Ask], wanted: Collection[_What]) -> dict[_What, frozenset[str]]:
+    """Where each of these things is asked for."""
+    found: dict[_What, frozenset[str]] = {}
+    for ask in asks:
+        what = ask.what
+        if what in wanted:
+            found[what] = found.get(what, frozenset()) | {ask.marker}
+    return found
 
 
 def find_asks(lock: Lock, packages: Iterable[LockedPackage]) -> frozenset[tuple[str, Ask]]:
