@@ -97,11 +97,11 @@ def _change(
 
 
 def _parse(text: str) -> Version | None:
-    from packaging.version import InvalidVersion, Version
+    from packaging.version import Version
 
     try:
         return Version(text)
-    except InvalidVersion:
+    except ValueError:  # none, or one of thousands of digits
         return None
 
 

@@ -12,8 +12,8 @@ from functools import lru_cache
 from math import prod
 from typing import Final
 
-from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.specifiers import Specifier, SpecifierSet
+from packaging.version import Version
 
 from envtrack.lockfiles.markers import Comparison, Every, MarkerError, Node, parse_marker
 
@@ -185,7 +185,7 @@ def _read_python(variable: str, op: str, text: str) -> _Atom:
     try:
         specifier = Specifier(f"{op}{text}")
         release = _release(text)
-    except (InvalidSpecifier, InvalidVersion) as error:
+    except ValueError as error:  # no version, or one of thousands of digits
         raise _UndecidedError from error
 
     def holds(value: str) -> bool:
@@ -210,9 +210,9 @@ def _find_meant(values: set[str], pythons: tuple[str, ...]) -> set[str]:
     """The Pythons that are meant, with those at the ends of what is meant."""
     try:
         limits = [SpecifierSet(text) for text in pythons]
-    except InvalidSpecifier as error:
+        ends = [_release(each.version) for limit in limits for each in limit]
+    except ValueError as error:
         raise _UndecidedError from error
-    ends = (_release(each.version) for limit in limits for each in limit)
     every = values.union(*(_near(*end) for end in ends))
     return {value for value in every if all(limit.contains(value) for limit in limits)}
 

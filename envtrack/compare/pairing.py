@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from envtrack.model.lock import LockedPackage, SourceKind
 
@@ -38,7 +38,7 @@ def parse_version(version: str) -> Version | None:
     """The PEP 440 version, or `None` if it is none."""
     try:
         return Version(version)
-    except InvalidVersion:
+    except ValueError:  # none, or one of thousands of digits
         return None
 
 

@@ -148,7 +148,10 @@ def say_misfits(name: str, misfits: tuple[str, ...]) -> str:
 def _normal(version: str) -> str:
     from packaging.utils import canonicalize_version
 
-    return str(canonicalize_version(version, strip_trailing_zero=False))
+    try:
+        return str(canonicalize_version(version, strip_trailing_zero=False))
+    except ValueError:  # none, or one of thousands of digits
+        return version
 
 
 def _find_lock(record: Record) -> Lock | None:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from functools import lru_cache
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
+from packaging.specifiers import Specifier, SpecifierSet
 from packaging.version import Version
 
 from envtrack.compare.selectors import normalise_marker
@@ -21,7 +21,7 @@ def find_meaning(specifiers: str) -> Hashable:
     """
     try:
         return _find_interval(SpecifierSet(specifiers))
-    except InvalidSpecifier:
+    except ValueError:  # none, or numbers of thousands of digits
         return specifiers
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 
 from envtrack.lockfiles.flat import FlatSelection
 from envtrack.lockfiles.markers import MarkerWorld
@@ -81,7 +81,7 @@ def _python_notes(lock: Lock, environment: Mapping[str, str]) -> Iterator[str]:
         allowed = SpecifierSet(lock.requires_python)
         if version and not allowed.contains(version, prereleases=True):
             yield f"Python {version} is outside the lock's requires-python {lock.requires_python}"
-    except InvalidSpecifier:
+    except ValueError:  # none, or one of thousands of digits
         yield f"requires-python can't be read: {lock.requires_python}"
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.lab import Lab
+from tests.lockfiles.samples import SAMPLES
+from tests.lockfiles.texts import HEAD, project
 from tests.support.repo import UV
 
 MOVED = """\
@@ -364,3 +366,31 @@ def test_one_line(lab: Lab) -> None:
     told = lab.run("diff", "HEAD~1", "HEAD", "--oneline")
     assert told.out == "packages: wick 1.0 → 1.1, flint 1.5 → 2.0\n"
     assert lab.run("diff", "HEAD", "HEAD", "--oneline").out == "the same environment\n"
+
+
+def test_members_outside_the_repository_are_compared_between_commits(empty_lab: Lab) -> None:
+    # ArchiveBox 7d8c468659: git itself refuses `<commit>:../x`.
+    head = HEAD + '[manifest]\nmembers = ["lab", "wick"]\n'
+    for at in ("../wick", "wick"):
+        text = "\n".join([head, project("wick"), project(name="wick", version=None, at=at)])
+        empty_lab.repo.write("uv.lock", text)
+        empty_lab.repo.commit(at)
+    done = empty_lab.run("diff", "HEAD~1", "HEAD")
+    assert (done.code, done.err) == (0, "")
+    (change,) = empty_lab.run_json("diff", "HEAD~1", "HEAD")["changes"]
+    assert (change["name"], change["kind"]) == ("wick", "source")
+    assert (change["before"], change["after"]) == ("editable ../wick", "editable wick")
+    assert len(empty_lab.run_json("log")["entries"]) == 2
+
+
+def test_a_lock_that_pins_nothing_beside_another_tools_is_said(empty_lab: Lab) -> None:
+    # Textualize/textual: 52 bytes of uv.lock, left in a project of poetry's.
+    empty_lab.repo.write("uv.lock", 'version = 1\nrevision = 3\nrequires-python = ">=3.10"\n')
+    for version in ("13.9.4", "14.0.0"):
+        text = SAMPLES["poetry.lock 2.1"][1].replace('version = "2.1.3"', f'version = "{version}"')
+        empty_lab.repo.write("poetry.lock", text)
+        empty_lab.repo.commit(version)
+    done = empty_lab.run("diff", "HEAD~1", "HEAD")
+    assert "note: uv.lock pins no package; if another is meant, `--lockfile` names it" in done.out
+    meant = empty_lab.run_json("diff", "HEAD~1", "HEAD", "--lockfile", "poetry.lock")
+    assert [(c["name"], c["kind"]) for c in meant["changes"]] == [("numpy", "upgraded")]

@@ -9,7 +9,7 @@ import pytest
 from envtrack.compare.locks import compare_locks
 from envtrack.compare.records import Record, compare_records
 from envtrack.lockfiles.interface import parse_lock
-from envtrack.lockfiles.select import identity, select
+from envtrack.lockfiles.select import explain_selection, identity, select
 from envtrack.model.comparison import Change, ChangeKind, Origin
 from envtrack.model.layer import Layer
 from envtrack.model.lock import Lock
@@ -361,6 +361,18 @@ def test_a_local_build_of_another_commit_is_a_variant_and_no_upgrade() -> None:
             "git+https://git.example/a@739c656573 → git+https://git.example/a@c4c185dbc4",
         )
     ]
+
+
+def test_a_version_that_no_python_can_count_is_compared_as_text() -> None:
+    absurd = "9" * 5000
+    before, after = (lock_from(project("a"), pinned("a", version)) for version in ("1", absurd))
+    assert told(before, after) == [("a", "changed", "1", absurd, "")]
+    records = (Record(name="a", lock=before), Record(name="b", lock=after))
+    assert [c.kind for c in compare_records(*records).changes] == [ChangeKind.CHANGED]
+    demanding = replace(before, requires_python=f">={absurd}")
+    assert explain_selection(demanding, Selection(), LINUX).notes == (
+        f"requires-python can't be read: >={absurd}",
+    )
 
 
 def test_what_a_member_asks_for_that_comes_or_goes_is_no_news_of_its_own() -> None:

@@ -98,6 +98,16 @@ def test_only_the_pythons_that_are_meant_count() -> None:
     assert same("python_version < '3.11'", "never", pythons=("==3.12.*",))
 
 
+@pytest.mark.parametrize("digits", ["9" * 20, "9" * 5000])
+def test_absurd_versions_are_no_fault(digits: str) -> None:
+    one, two = f"python_version >= '3.{digits}'", f"python_full_version >= '3.{digits}'"
+    assert same(one, two) is (len(digits) < 5000)
+    assert same(one, one)
+    assert not same(
+        "os_name == 'a' or python_version < '3'", "os_name == 'a'", pythons=(f">={digits}", "<4")
+    )
+
+
 def test_too_many_environments_are_not_tried() -> None:
     many = " and ".join(f"extra == 'extra-3-lab-x{n}'" for n in range(17))
     assert not same(many, f"{many} and {many}")

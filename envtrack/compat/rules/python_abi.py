@@ -32,8 +32,7 @@ def _judge(stack: Stack, tables: Tables) -> Iterator[Answer]:
 
 
 def _judge_demand(stack: Stack) -> Iterator[Answer]:
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet
-    from packaging.version import InvalidVersion
+    from packaging.specifiers import SpecifierSet
 
     version = stack.python.value
     if version is None or not stack.requires_python:
@@ -41,7 +40,7 @@ def _judge_demand(stack: Stack) -> Iterator[Answer]:
     compared = f"Python {version} against the lock's requires-python {stack.requires_python}"
     try:
         is_allowed = SpecifierSet(stack.requires_python).contains(version.text, prereleases=True)
-    except (InvalidSpecifier, InvalidVersion):
+    except ValueError:  # none, or one of thousands of digits
         yield Opinion(compared=compared, fit=Fit.UNKNOWN, reason="it can't be read")
         return
     if is_allowed:
