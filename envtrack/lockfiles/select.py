@@ -96,7 +96,7 @@ def _python_notes_of(
         try:
             if not SpecifierSet(package.requires_python).contains(version, prereleases=True):
                 yield f"{who} is for Python {package.requires_python}, not {version}"
-        except InvalidSpecifier:
+        except ValueError:
             yield f"requires-python of {who} can't be read: {package.requires_python}"
 
 
