@@ -11,6 +11,7 @@ SUMMARY: Final = "What changed in the environment, and which change broke it."
 _FIND = "Find what broke it"
 _SEE = "See what changed"
 _RECORD = "Record"
+_RULES = "Keep the rules"
 _JUDGE = "Judge the stack"
 _START = "Start"
 
@@ -130,6 +131,12 @@ _LOCKFILES = Group(
     ),
 )
 
+_CHECK = Command(
+    name="check",
+    module="check",
+    summary="Judge changes of lockfiles by the repository's upgrade policy.",
+)
+
 PANELS: Final[tuple[tuple[str, tuple[Command | Group, ...]], ...]] = (
     (_FIND, (_BISECT,)),
     (
@@ -169,6 +176,7 @@ PANELS: Final[tuple[tuple[str, tuple[Command | Group, ...]], ...]] = (
             _HOOKS,
         ),
     ),
+    (_RULES, (_CHECK,)),
     (
         _JUDGE,
         (

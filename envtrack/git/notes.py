@@ -61,6 +61,15 @@ def read_all_notes(
             yield commit, read_notes(repository, commit)
 
 
+def read_every_note(
+    repository: Repository,
+) -> Iterator[tuple[Oid, tuple[dict[str, Any], ...]]]:
+    """All commits of which something is said, with it."""
+    listed = repository.git("notes", f"--ref={NOTES_REF}", "list", check=False).text.split()
+    for commit in map(Oid, listed[1::2]):
+        yield commit, read_notes(repository, commit)
+
+
 def _find_tip(repository: Repository) -> Oid | None:
     done = repository.git("rev-parse", "--verify", "--quiet", NOTES_REF, check=False)
     return Oid(done.line.strip()) if done.code == 0 else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
@@ -200,12 +201,13 @@ def _read_file(row: Mapping[str, Any]) -> Artifact:
     name = take(row, "name", str, "")
     if not location and not name:
         raise OddValueError("a file has neither `url` nor `path`")
+    uploaded = row.get("upload-time")
     return make_artifact(
         location or name,
         digest=pick_hash(take(row, "hashes", dict, {})),
         size=take(row, "size", int, 0) or None,
         name=name,
-    )
+    )._replace(uploaded_at=uploaded.isoformat() if isinstance(uploaded, datetime) else "")
 
 
 def _read_edges(table: Mapping[str, Any]) -> Iterator[Dependency]:

@@ -50,7 +50,14 @@ def _read(
         hash=digest,
         size=size if isinstance(size, int) else None,
         is_wheel=is_wheel,
+        uploaded_at=_read_time(row),
     )
+
+
+def _read_time(row: Mapping[str, Any]) -> str:
+    # Early files of revision 2 have the underscore.
+    said = row.get("upload-time", row.get("upload_time", ""))
+    return said if isinstance(said, str) else ""
 
 
 def _read_location(row: Mapping[str, Any], otherwise: str) -> str:

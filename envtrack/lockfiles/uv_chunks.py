@@ -49,6 +49,7 @@ _FORK = re.compile(r'    "([^"]*)"')
 _FILE_PARTS = re.compile(
     r'(?P<at>sdist = |    )\{ (?:url|path|filename) = "(?P<location>[^"]*)"'
     r'(?:, hash = "(?P<hash>[^"]*)")?(?:, size = (?P<size>[0-9]+))?'
+    r'(?:, upload-time = "(?P<time>[^"]*)")?'
 )
 
 
@@ -234,4 +235,5 @@ def _read_files(text: str) -> Iterator[Artifact]:
             hash=found["hash"] or "",
             size=None if size is None else int(size),
             is_wheel=found["at"] == "    ",
+            uploaded_at=found["time"] or "",
         )

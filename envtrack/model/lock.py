@@ -100,6 +100,7 @@ class Artifact(NamedTuple):
         hash: ``sha256:…``; empty where the lockfile has none.
         size: bytes; ``None`` where the lockfile does not say.
         is_wheel: a wheel rather than a source distribution.
+        uploaded_at: when the index got it, ISO 8601; empty where the lockfile does not say.
     """
 
     filename: str
@@ -107,6 +108,7 @@ class Artifact(NamedTuple):
     hash: str = ""
     size: int | None = None
     is_wheel: bool = True
+    uploaded_at: str = ""
 
 
 class Dependency(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from envtrack.git.notes import append_note, read_all_notes
+from envtrack.git.notes import append_note, read_all_notes, read_every_note
 from envtrack.git.staged import find_working_blob
 from envtrack.model.oid import Oid
 from envtrack.model.paths import FOLDER
@@ -116,6 +116,51 @@ def find_last_verdict(
             said = about[-1].get("verdict")
             return Verdict(said) if said in set(Verdict) else None
     return None
+
+
+def find_last_good(repository: Repository, lockfile: str, blob: Oid) -> datetime | None:
+    """When a smoke test last called good, on any machine, what this state of a lockfile installs.
+
+    A verdict of another state counts where the two lock the same.
+    """
+    found: dict[str, datetime] = {}
+    for _, entries in read_every_note(repository):
+        for entry in entries:
+            ref = entry.get("lockfile")
+            is_good = entry.get("kind") == "verdict" and entry.get("verdict") == Verdict.GOOD
+            if is_good and isinstance(ref, dict) and ref.get("path") == lockfile:
+                at = _read_time(entry.get("taken_at"))
+                state = str(ref.get("blob"))
+                if at is not None and (state not in found or found[state] < at):
+                    found[state] = at
+    times = [
+        at for state, at in found.items() if _locks_the_same(repository, lockfile, blob, state)
+    ]
+    return max(times, default=None)
+
+
+def _locks_the_same(repository: Repository, lockfile: str, blob: Oid, other: str) -> bool:
+    if other == blob.hex:
+        return True
+    from envtrack.compare.locks import compare_locks
+    from envtrack.errors import LockfileProblem
+    from envtrack.git.staged import find_content
+    from envtrack.record.lock_bytes import parse_lock_bytes
+
+    contents = [find_content(repository, name) for name in (blob.hex, other)]
+    try:
+        locks = [parse_lock_bytes(one, lockfile) for one in contents if one is not None]
+    except LockfileProblem:
+        return False
+    return len(locks) == len(contents) and not compare_locks(*locks)
+
+
+def _read_time(text: object) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return moment if moment.tzinfo is not None else None
 
 
 def _is_about(entry: Mapping[str, Any], machine: str, lockfile: str) -> bool:

@@ -90,6 +90,33 @@ class EntryShape(TypedDict):
     verdicts: list[VerdictsShape]
 
 
+class BreachShape(TypedDict):
+    """One broken rule."""
+
+    policy: str
+    rule: str
+    level: str
+    step: str
+    lockfile: str
+    found: str
+    why: str
+    ways_out: list[str]
+    names: list[str]
+    excuse: str
+    reason: str
+
+
+class CheckShape(TypedDict):
+    """``envtrack check --format json``."""
+
+    schema: int
+    kind: str
+    broken: bool
+    steps: int
+    policies: list[str]
+    breaches: list[BreachShape]
+
+
 class LogShape(TypedDict):
     """``envtrack log --format json``."""
 

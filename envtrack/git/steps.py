@@ -1,0 +1,142 @@
+"""What single commits, and the one that is being made, do to some files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from envtrack.git.staged import list_staged
+from envtrack.model.oid import Oid
+
+if TYPE_CHECKING:
+    from envtrack.git.repository import Repository
+
+_LONG_S = 300.0
+_NOTHING = "0"
+
+
+class FileStep(NamedTuple):
+    """What a step does to one file.
+
+    Attributes:
+        path: where it stands after, from the top level; before, where it is taken away.
+        old_path: where it stood before; the same, where it did not move.
+        before: the blob before; ``None``: there was none.
+        after: the blob after; ``None``: there is none any more.
+    """
+
+    path: str
+    old_path: str
+    before: Oid | None
+    after: Oid | None
+
+
+def list_staged_steps(repository: Repository, pathspecs: Sequence[str]) -> tuple[FileStep, ...]:
+    """What the next commit will do; a file that goes and one of its name that comes are a move."""
+    rows = list_staged(repository, pathspecs)
+    steps = [
+        FileStep(
+            path=row.path,
+            old_path=row.path,
+            before=row.before.blob if row.before and row.before.is_file else None,
+            after=row.after.blob if row.after and row.after.is_file else None,
+        )
+        for row in rows
+    ]
+    return tuple(_join_moves(steps))
+
+
+def _join_moves(steps: list[FileStep]) -> Iterator[FileStep]:
+    gone = {step.path.rpartition("/")[2]: step for step in steps if step.after is None}
+    come = [step for step in steps if step.before is None and step.after is not None]
+    moved = {
+        step.path: source
+        for step in come
+        if (source := gone.pop(step.path.rpartition("/")[2], None)) is not None
+    }
+    left = {source.path for source in moved.values()}
+    for step in steps:
+        if step.path in moved:
+            source = moved[step.path]
+            yield step._replace(old_path=source.path, before=source.before)
+        elif step.path not in left:
+            yield step
+
+
+def list_range(repository: Repository, span: str, pathspecs: Sequence[str]) -> tuple[Oid, ...]:
+    """The commits of a range, or of one revision, that touch the files; oldest first.
+
+    Merges are among them where they may have done something of their own.
+
+    Raises:
+        CommandFailed: git knows no such range.
+    """
+    wanted = (span,) if ".." in span else ("--max-count=1", span)
+    said = repository.git(
+        *("rev-list", "--reverse", "--topo-order", "--full-history"),
+        *wanted,
+        *("--end-of-options", "--", *pathspecs) if ".." in span else ("--",),
+        timeout_s=_LONG_S,
+    )
+    return tuple(map(Oid, said.text.split()))
+
+
+def list_commit_steps(
+    repository: Repository, commit: Oid, pathspecs: Sequence[str]
+) -> tuple[FileStep, ...]:
+    """What one commit does to the files.
+
+    A merge does what is like none of its parents; it is told against the first.
+    """
+    parents = repository.read_commit(commit).parents
+    head = ("diff-tree", "-r", "--raw", "-z", "--no-abbrev", "--no-commit-id")
+    if len(parents) > 1:
+        names = _list_own(repository, commit, pathspecs)
+        if not names:
+            return ()
+        pathspecs = [f":(top,literal){name}" for name in names]
+        said = repository.git(*head, "-M", parents[0].hex, commit.hex, "--", *pathspecs)
+    else:
+        said = repository.git(*head, "-M", "--root", commit.hex, "--", *pathspecs)
+    return tuple(_read_raw(said.fields))
+
+
+def _list_own(repository: Repository, merge: Oid, pathspecs: Sequence[str]) -> tuple[str, ...]:
+    said = repository.git(
+        *("diff-tree", "-c", "-r", "-z", "--name-only", "--no-commit-id", merge.hex, "--"),
+        *pathspecs,
+    )
+    return said.fields
+
+
+def _read_raw(fields: Sequence[str]) -> Iterator[FileStep]:
+    waiting = list(reversed(fields))
+    while waiting:
+        _, _, before, after, status = waiting.pop().split(" ")
+        old_path = waiting.pop()
+        path = waiting.pop() if status[0] in "RC" else old_path
+        yield FileStep(
+            path=path, old_path=old_path, before=_find_blob(before), after=_find_blob(after)
+        )
+
+
+def _find_blob(text: str) -> Oid | None:
+    return None if not text.strip(_NOTHING) else Oid(text)
+
+
+def read_message(repository: Repository, commit: Oid) -> str:
+    """A commit's message."""
+    return repository.git("log", "-1", "--format=%B", commit.hex).text
+
+
+def read_time(repository: Repository, commit: Oid) -> str:
+    """When it was committed, ISO 8601 with the committer's offset."""
+    return repository.git("log", "-1", "--format=%cI", commit.hex).line.strip()
+
+
+def parse_trailers(repository: Repository, message: str) -> tuple[tuple[str, str], ...]:
+    """Key in lower case, and value, of each trailer of a message; comments are passed over."""
+    plain = repository.git("stripspace", "--strip-comments", stdin=message.encode()).stdout
+    said = repository.git("interpret-trailers", "--parse", stdin=plain).text
+    rows = (line.partition(":") for line in said.splitlines())
+    return tuple((key.strip().lower(), value.strip()) for key, found, value in rows if found)

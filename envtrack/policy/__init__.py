@@ -1,0 +1,1 @@
+"""The rules of an upgrade policy: pure functions over what one commit does to one lockfile."""

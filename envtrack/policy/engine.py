@@ -1,0 +1,129 @@
+"""Judges steps by a policy: which rules hold where, and what is excused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import date
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from envtrack.model.breach import Breach, Excuse, Level
+from envtrack.policy import content, freeze, one_layer, recorded, whole
+from envtrack.policy.interface import OVERRIDE, Fault, JudgesStep, Step
+
+if TYPE_CHECKING:
+    from envtrack.config.policy_schema import PolicyModel, Rules, Waiver
+
+
+class _Entry(NamedTuple):
+    """A rule: its function, why it is one, and whether only a message can answer it."""
+
+    judge: JudgesStep
+    why: str
+    needs_message: bool = False
+
+
+RULES: Final[dict[str, _Entry]] = {
+    "one-layer": _Entry(one_layer.judge_layers, one_layer.WHY),
+    "freeze": _Entry(freeze.judge_time, freeze.WHY, needs_message=True),
+    "record": _Entry(recorded.judge_record, recorded.WHY_RECORD),
+    "reason": _Entry(recorded.judge_reason, recorded.WHY_REASON, needs_message=True),
+    "verified": _Entry(recorded.judge_verified, recorded.WHY_VERIFIED),
+    "pins": _Entry(content.judge_pins, content.WHY_PINS),
+    "bans": _Entry(content.judge_bans, content.WHY_BANS),
+    "sources": _Entry(content.judge_sources, content.WHY_SOURCES),
+    "variants": _Entry(content.judge_variants, content.WHY_VARIANTS),
+    "families": _Entry(whole.judge_families, whole.WHY_FAMILIES),
+    "soak": _Entry(whole.judge_age, whole.WHY_SOAK),
+    "rebuilds": _Entry(content.judge_rebuilds, content.WHY_REBUILDS),
+    "losses": _Entry(whole.judge_losses, whole.WHY_LOSSES),
+    "credentials": _Entry(whole.judge_credentials, whole.WHY_CREDENTIALS),
+}
+
+
+def judge_steps(policy: PolicyModel, steps: Iterable[Step], *, today: date) -> tuple[Breach, ...]:
+    """What a policy says of some steps.
+
+    A step without a message yet is judged only by the rules that no message can answer: neither
+    those that ask for a trailer nor those that the policy lets a trailer override.
+
+    Args:
+        policy: the rules.
+        steps: in order.
+        today: by which waivers end.
+    """
+    return tuple(breach for step in steps for breach in _judge(policy, step, today))
+
+
+def _judge(policy: PolicyModel, step: Step, today: date) -> Iterator[Breach]:
+    rules = find_rules(policy, step.lockfile)
+    for name, entry in RULES.items():
+        options = getattr(rules, name.replace("-", "_"))
+        is_later = step.trailers is None and (entry.needs_message or name in policy.overrides)
+        if options.level is Level.OFF or is_later:
+            continue
+        for fault in entry.judge(step, options):
+            excuse, reason = _find_excuse(policy, step, name, fault, today)
+            yield Breach(
+                rule=name,
+                level=options.level,
+                step=step.name,
+                lockfile=step.lockfile,
+                found=fault.found,
+                why=entry.why,
+                ways_out=(*fault.ways_out, *_tell_override(policy, name, excuse)),
+                names=fault.names,
+                excuse=excuse,
+                reason=reason,
+            )
+
+
+def find_rules(policy: PolicyModel, lockfile: str) -> Rules:
+    """The rules for one lockfile: the policy's own, with what it says of this one."""
+    rules = policy.rules
+    for place in policy.elsewhere:
+        if any(fnmatchcase(lockfile, glob) for glob in place.lockfiles):
+            rules = rules.model_copy(
+                update={
+                    name: _overlay(getattr(rules, name), getattr(place.rules, name))
+                    for name in place.rules.model_fields_set
+                }
+            )
+    return rules
+
+
+def _overlay(options: Any, others: Any) -> Any:  # noqa: ANN401 - a rule's options of any kind
+    said = {name: getattr(others, name) for name in others.model_fields_set}
+    return options.model_copy(update=said)
+
+
+def _find_excuse(
+    policy: PolicyModel, step: Step, rule: str, fault: Fault, today: date
+) -> tuple[Excuse, str]:
+    if rule in policy.overrides:
+        for value in step.find_trailers(OVERRIDE):
+            named, _, reason = value.partition(" ")
+            if named == rule and reason.strip():
+                return Excuse.OVERRIDE, reason.strip()
+    for waiver in policy.waivers:
+        if waiver.rule == rule and _covers(waiver, step, fault, today):
+            return Excuse.WAIVER, f"{waiver.reason} ({waiver.owner}, until {waiver.until})"
+    return Excuse.NONE, ""
+
+
+def _covers(waiver: Waiver, step: Step, fault: Fault, today: date) -> bool:
+    if today > date.fromisoformat(waiver.until):
+        return False
+    if waiver.lockfiles and not any(fnmatchcase(step.lockfile, g) for g in waiver.lockfiles):
+        return False
+    if not waiver.packages:
+        return True
+    # A waiver for some packages excuses no others.
+    return bool(fault.names) and all(
+        any(fnmatchcase(name, glob) for glob in waiver.packages) for name in fault.names
+    )
+
+
+def _tell_override(policy: PolicyModel, rule: str, excuse: Excuse) -> Iterator[str]:
+    if excuse is Excuse.NONE and rule in policy.overrides:
+        yield f"if it has to be, say so in the message: `Env-Override: {rule} <reason>`"
