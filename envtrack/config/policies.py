@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from envtrack.config.policy_schema import PolicyModel, read_policy_model
 from envtrack.config.reader import SIZE_LIMIT_BYTES
 from envtrack.files import read_text
-from envtrack.model.paths import FOLDER
+from envtrack.model.paths import POLICIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-POLICIES = f"{FOLDER}/policies"
 DEFAULT = "the default policy"
 
 

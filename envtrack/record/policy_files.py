@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from envtrack.config.policies import POLICIES, Policy, parse_policies
+from envtrack.config.policies import Policy, parse_policies
 from envtrack.config.settings import Settings, parse_settings
 from envtrack.git.staged import find_content
-from envtrack.model.paths import CONFIG
+from envtrack.model.paths import CONFIG, POLICIES
 
 if TYPE_CHECKING:
     from envtrack.git.repository import Repository

@@ -7,7 +7,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from envtrack.files import read_text, write_whole
-from envtrack.model.paths import CONFIG, FOLDER
+from envtrack.model.paths import CONFIG, FOLDER, POLICIES
 from envtrack.resources import find_resource
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SMOKE_TEST = f"{FOLDER}/smoke.py"
+_POLICY = f"{POLICIES}/upgrade.yaml"
 _COMMAND = f"python {SMOKE_TEST}"
 # The command runs in the folder of whichever lockfile is judged.
 _COMMAND_FROM_BELOW = f'python "$(git rev-parse --show-toplevel)/{SMOKE_TEST}"'
@@ -45,6 +46,15 @@ def write_config(root: Path, lockfiles: Sequence[str], *, has_smoke: bool) -> tu
         template = template.replace(mark, text)
     write_whole(root / CONFIG, template)
     return CONFIG, True
+
+
+def write_policy(root: Path) -> tuple[str, bool]:
+    """The policy's path from the top level, and whether it was written: not beside another one."""
+    there = sorted((root / POLICIES).glob("*.y*ml"))
+    if there or _is_there(root / _POLICY):
+        return str((there or [root / _POLICY])[0].relative_to(root)), False
+    write_whole(root / _POLICY, read_text(find_resource("policy.yaml")))
+    return _POLICY, True
 
 
 def write_smoke_test(root: Path, kind: str) -> tuple[str, bool]:

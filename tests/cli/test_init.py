@@ -4,7 +4,10 @@ import io
 
 import pytest
 
+from envtrack.config.policies import parse_policies, read_policies
+from envtrack.config.policy_schema import PolicyModel
 from envtrack.config.settings import Settings, read_settings
+from envtrack.model.breach import Level
 from tests.cli.lab import Lab
 
 CONFIG = ".envtrack/config.yaml"
@@ -23,6 +26,7 @@ Recorded beside it, one file a machine, with `envtrack snapshot --save`:
   packages and the environment variables that change behaviour. Secrets, and the
   names of users and hosts, are left out.
 wrote .envtrack/config.yaml
+wrote .envtrack/policies/upgrade.yaml
 Next:
   git add .envtrack uv.lock
   git commit -m "Set up envtrack"
@@ -33,6 +37,44 @@ Next:
     settings = read_settings(lab.repo.path)
     assert len(settings.salt) == 32
     assert settings == Settings(salt=settings.salt)
+
+
+def test_the_policy_of_the_template_is_the_default_one(lab: Lab) -> None:
+    lab.run("init", "--yes")
+    (policy,) = read_policies(lab.repo.path)
+    assert policy.where == ".envtrack/policies/upgrade.yaml"
+    assert policy.model.rules == PolicyModel(kind="UpgradePolicy").rules
+
+
+def test_every_rule_that_the_template_comments_out_is_a_rule(lab: Lab) -> None:
+    lab.run("init", "--yes")
+    path = lab.repo.path / ".envtrack/policies/upgrade.yaml"
+    lines = path.read_text().split("\n")
+    # Prose ends with a full stop or a colon, an example does not.
+    bare = [
+        line.replace("# ", "", 1)
+        if line.lstrip().startswith("# ") and line[-1] not in ".:"
+        else line
+        for line in lines
+    ]
+    bare = [
+        line.replace("# ", "", 1)
+        if line.lstrip() in {"# freeze:", "#   frozen:", "# waivers:", "# elsewhere:"}
+        else line
+        for line in bare
+    ]
+    (policy,) = parse_policies([("p.yaml", "\n".join(bare))])
+    assert policy.model.rules.soak.level is Level.ERROR
+    assert policy.model.rules.freeze.frozen[2].every == "week"
+    assert policy.model.waivers[0].rule == "sources"
+    assert policy.model.elsewhere[0].rules.one_layer.level is Level.WARN
+
+
+def test_a_policy_that_is_there_stays_the_only_one(lab: Lab) -> None:
+    lab.repo.write(".envtrack/policies/own.yml", "kind: UpgradePolicy\n")
+    out = lab.run("init", "--yes").out
+    assert ".envtrack/policies/own.yml is there already and stays as it is" in out
+    assert not (lab.repo.path / ".envtrack/policies/upgrade.yaml").exists()
 
 
 def test_every_commented_key_of_the_template_is_a_known_one(lab: Lab) -> None:
