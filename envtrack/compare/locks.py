@@ -175,7 +175,10 @@ def _with_origins(
         nowhere = "never installed: overridden" if name in overridden else ""
         for row in rows:
             origin = origins.of(name, by_itself=row.kind in _BY_ITSELF)
-            told = row._replace(origin=origin, detail=join_details(nowhere, row.detail))
+            leaders = origins.needed_by.get(name, ()) if origin is Origin.FORCED else ()
+            told = row._replace(
+                origin=origin, detail=join_details(nowhere, row.detail), forced_by=leaders
+            )
             yield _as_own(told) if name in projects else told
 
 

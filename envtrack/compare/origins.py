@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from envtrack.compare.index import LockIndex, find_names, index_lock
@@ -22,6 +22,7 @@ class Origins(NamedTuple):
         retold: names of which constraints, overrides or excludes say something else now.
         has_graph: whether the locks say which package needs which.
         free: names that can be reached from a root without passing through a package that moved.
+        needed_by: of each name the packages that moved and lead to it.
     """
 
     is_known: bool
@@ -29,6 +30,7 @@ class Origins(NamedTuple):
     retold: frozenset[str]
     has_graph: bool
     free: frozenset[str]
+    needed_by: Mapping[str, tuple[str, ...]]
 
     def of(self, name: str, *, by_itself: bool) -> Origin:
         """Why the package of this name changed.
@@ -70,7 +72,21 @@ def find_origins(before: Lock | None, after: Lock | None, moved: frozenset[str])
         has_graph=all(Knowledge.GRAPH in side.lock.knows for side in sides),
         # Whoever is asked for by name needs no way from a root.
         free=frozenset() if moved <= asked else _reach_unmoved(sides, moved, asked),
+        needed_by={} if moved <= asked else _find_leaders(sides, moved),
     )
+
+
+def _find_leaders(
+    sides: Collection[LockIndex], moved: frozenset[str]
+) -> dict[str, tuple[str, ...]]:
+    """Which of the packages that moved lead to which others of them."""
+    found: dict[str, set[str]] = {}
+    for name in moved.difference(*(side.projects for side in sides)):
+        for side in sides:
+            for needed in side.find_edges(name) & moved:
+                if needed != name:
+                    found.setdefault(needed, set()).add(name)
+    return {name: tuple(sorted(leaders)) for name, leaders in found.items()}
 
 
 def find_overridden(lock: Lock | None) -> frozenset[str]:

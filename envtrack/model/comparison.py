@@ -52,6 +52,7 @@ class Change(NamedTuple):
         after: the newer value; ``None`` where there is none any more.
         origin: asked for, or following from a root change; facts are ``NOT_KNOWN``.
         detail: a few words more where kind and values do not say it all.
+        forced_by: of a forced change the packages that moved and need it, by name.
     """
 
     layer: Layer
@@ -61,6 +62,7 @@ class Change(NamedTuple):
     after: str | None
     origin: Origin = Origin.NOT_KNOWN
     detail: str = ""
+    forced_by: tuple[str, ...] = ()
 
     @property
     def is_fact(self) -> bool:

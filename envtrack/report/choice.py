@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _SHOWN: Final = 12
 # Changes that follow from others say little: more than so many are only counted.
 _SHOWN_FORCED: Final = 3
+# So many packages that force another one are named.
+_LEADERS: Final = 2
 
 
 def choose_shown(changes: Sequence[Change]) -> Sequence[Change]:
@@ -57,5 +59,11 @@ def count_origins(changes: Sequence[Change]) -> Iterator[str]:
 
 
 def say_origin(change: Change) -> str:
-    """``root``, ``forced``, or nothing."""
-    return "" if change.origin is Origin.NOT_KNOWN else str(change.origin)
+    """``root``, ``forced by torch``, or nothing."""
+    if change.origin is Origin.NOT_KNOWN:
+        return ""
+    if not change.forced_by:
+        return str(change.origin)
+    more = len(change.forced_by) - _LEADERS
+    others = f" and {more} more" if more > 0 else ""
+    return f"{change.origin} by {', '.join(change.forced_by[:_LEADERS])}{others}"

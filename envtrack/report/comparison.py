@@ -1,8 +1,8 @@
 """A comparison as text and JSON.
 
 The JSON form, schema 1: ``{"schema", "kind": "comparison", "before", "after", "changes": [{"layer",
-"name", "kind", "before", "after", "origin", "detail"}], "apart": [the same], "machines": [two
-names, or none], "notes": [], "suspicion": {"situation",
+"name", "kind", "before", "after", "origin", "detail", "forced_by": []}], "apart": [the same],
+"machines": [two names, or none], "notes": [], "suspicion": {"situation",
 "suspects": [{"name", "layer", "weight", "because": []}], "cleared": [], "next_step", "command"}}``.
 ``before`` and ``after`` of a change are text or ``null`` (was not there, is no longer there);
 what stands in ``apart`` differs because the records are of two machines;
@@ -140,4 +140,5 @@ def _describe(change: Change) -> ChangeShape:
         "after": change.after,
         "origin": str(change.origin),
         "detail": change.detail,
+        "forced_by": list(change.forced_by),
     }

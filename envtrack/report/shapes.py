@@ -19,6 +19,7 @@ class ChangeShape(TypedDict):
     after: str | None
     origin: str
     detail: str
+    forced_by: list[str]
 
 
 class SuspectShape(TypedDict):

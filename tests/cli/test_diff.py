@@ -13,7 +13,7 @@ from tests.support.repo import UV
 MOVED = """\
 packages  2 changes, 1 root, 1 forced
   wick   1.0 → 1.1  upgraded  root
-  flint  1.5 → 2.0  upgraded  forced
+  flint  1.5 → 2.0  upgraded  forced by wick
 
 1 layer differs: packages
 """
@@ -43,7 +43,7 @@ kernel  1 change
 
 packages  2 changes, 1 root, 1 forced
   wick            1.0 → 1.1       upgraded  root
-  flint           1.5 → 2.0       upgraded  forced
+  flint           1.5 → 2.0       upgraded  forced by wick
 
 2 layers differ: kernel, packages
 note: driver: not recorded in the older snapshot

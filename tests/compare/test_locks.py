@@ -224,6 +224,31 @@ def test_added_and_removed_packages_follow_what_brought_them() -> None:
         ("c", "added", None, "1"),
     ]
     assert [change.origin for change in changes] == [Origin.ROOT, Origin.FORCED, Origin.FORCED]
+    assert [change.forced_by for change in changes] == [(), ("a",), ("a",)]
+
+
+def test_who_forces_a_change_is_whoever_moved_and_needs_it() -> None:
+    def lock(version: str) -> Lock:
+        return lock_from(
+            project("a", "z"),
+            pinned("a", version, "b", "c", "d"),
+            pinned("b", version, "d", "b"),
+            pinned("c", "1", "d"),
+            pinned("d", version),
+            pinned("z", "1", "d"),
+        )
+
+    told = {change.name: change for change in compare_locks(lock("1"), lock("2"))}
+    # c and z need d too, and did not move; b needs itself, as an extra of its own does.
+    assert told["d"].forced_by == ()
+    assert told["d"].origin is Origin.ROOT
+    assert (told["b"].origin, told["b"].forced_by) == (Origin.FORCED, ("a",))
+    chain = [
+        lock_from(project("a"), pinned("a", v, "b"), pinned("b", v, "c"), pinned("c", v))
+        for v in "12"
+    ]
+    forced = {change.name: change.forced_by for change in compare_locks(*chain)}
+    assert forced == {"a": (), "b": ("a",), "c": ("b",)}
 
 
 def test_one_that_moves_though_nothing_above_it_did_is_a_root_of_its_own() -> None:

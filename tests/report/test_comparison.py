@@ -172,6 +172,7 @@ def test_json_is_the_documented_shape() -> None:
         "after": "2.0",
         "origin": "forced",
         "detail": "",
+        "forced_by": [],
     }
 
 
@@ -218,3 +219,14 @@ def test_many_forced_changes_are_counted_and_few_are_shown() -> None:
         Comparison(before="a", after="b", changes=rows), Look(is_full=True)
     )
     assert "follower-3" in full
+
+
+def test_who_forces_a_change_is_said() -> None:
+    moved = change(Layer.PACKAGES, "flint", "1", "2", origin=Origin.FORCED)
+    for leaders, said in (
+        ((), "forced"),
+        (("wick",), "forced by wick"),
+        (("a", "b", "c", "d"), "forced by a, b and 2 more"),
+    ):
+        told = render_comparison_text(compare(moved._replace(forced_by=leaders)), Look())
+        assert told.splitlines()[3].endswith(f"upgraded  {said}")
