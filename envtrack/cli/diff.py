@@ -1,6 +1,6 @@
 """``envtrack diff``: what changed between two records."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from envtrack.cli.context import Context, Place, open_context
 from envtrack.cli.grammar import Argument, option
@@ -58,6 +58,14 @@ def diff(
     exit_code: Annotated[
         bool, option("--exit-code", help="End with 1 if something differs, else with 0.")
     ] = False,
+    selected: Annotated[
+        bool,
+        option(
+            "--selected",
+            help="Only what the lockfiles install on this machine, with the configured extras and "
+            "groups.",
+        ),
+    ] = False,
     oneline: Annotated[
         bool, option("--oneline", help="One line of text, as for a commit's message.")
     ] = False,
@@ -79,7 +87,7 @@ def diff(
     line is the experiment that tells most.
     """
     place = Place(directory=directory, lockfile=lockfile, machine=machine)
-    comparison, suspicion = _compare(before, after, place, layer)
+    comparison, suspicion = _compare(before, after, place, layer, is_selected=selected)
     if package is not None:
         comparison, suspicion = _choose(comparison, package), None
     shape = Output(format=form, path=output, colour=color, is_full=full)
@@ -89,7 +97,12 @@ def diff(
 
 
 def _compare(
-    before: str | None, after: str | None, place: Place, layer: Layer | None
+    before: str | None,
+    after: str | None,
+    place: Place,
+    layer: Layer | None,
+    *,
+    is_selected: bool,
 ) -> "tuple[Comparison, Suspicion | None]":
     from envtrack.compare.records import Part, compare_records
     from envtrack.record.file_operands import NOW
@@ -100,12 +113,32 @@ def _compare(
             f"neither {older.name} nor {newer.name} has this lockfile",
             hint="`--lockfile PATH` names the one that is meant",
         )
-    comparison = compare_records(older, newer, layer=layer, layer_rules=rules)
+    wanted = _find_selected(place) if is_selected else {}
+    comparison = compare_records(older, newer, layer=layer, layer_rules=rules, **wanted)
     if layer is not None or older.verdict is newer.verdict is None:
         return comparison, None
     from envtrack.compare.suspects import find_suspects
 
     return comparison, find_suspects(older, newer, comparison)
+
+
+def _find_selected(place: Place) -> "dict[str, Any]":
+    """What of a lockfile is installed, and where: the arguments of `compare_records`."""
+    from envtrack.probe.identity import add_default_groups
+    from envtrack.uv import find_interpreter, find_uv
+
+    context = open_context(place)
+    environ = dict(context.repository.environ)
+    folder = context.bench.lockfile_folder
+    request = context.settings.python
+    found = find_interpreter(find_uv(environ), folder, request=request, environ=environ)
+    if found is None:
+        raise UsageProblem(
+            f"{folder}: uv finds no Python that the project may use",
+            hint="`uv python install`, or `python:` in .envtrack/config.yaml",
+        )
+    selection = add_default_groups(context.settings.selection, folder)
+    return {"selection": selection, "environment": found.markers}
 
 
 def _choose(comparison: "Comparison", package: str) -> "Comparison":

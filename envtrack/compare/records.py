@@ -9,7 +9,7 @@ from envtrack.model.comparison import Comparison, sort_changes
 from envtrack.model.redact import redact_url
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from envtrack.model.comparison import Change
     from envtrack.model.layer import Layer, LayerRules
@@ -57,6 +57,7 @@ def compare_records(
     *,
     layer: Layer | None = None,
     selection: Selection | None = None,
+    environment: Mapping[str, str] | None = None,
     layer_rules: LayerRules = (),
 ) -> Comparison:
     """All that differs between two records, and in the notes what could not be compared.
@@ -69,6 +70,7 @@ def compare_records(
         after: the newer one.
         layer: only this one's changes; ``None``: all.
         selection: what of the locks is installed; ``None``: they are compared whole.
+        environment: PEP 508 variables of the machine on which it is.
         layer_rules: the project's own word on which packages belong to which layer.
     """
     by_locks = Part.NOT_MEANT not in (before.lock, after.lock)
@@ -78,7 +80,9 @@ def compare_records(
         # Markers and versions are slow to import, and a snapshot needs none of it.
         from envtrack.compare.locks import compare_locks
 
-        changes += compare_locks(_find_lock(before), _find_lock(after), selection=selection)
+        changes += compare_locks(
+            _find_lock(before), _find_lock(after), selection=selection, environment=environment
+        )
     if not isinstance(before.snapshot, Part) and not isinstance(after.snapshot, Part):
         from envtrack.compare.snapshots import (
             compare_notes,

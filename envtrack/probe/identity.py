@@ -46,7 +46,7 @@ def read_candidate(tree: Tree, plan: Plan, files: SessionFiles) -> Candidate:
     interpreter = _find_interpreter(tree, plan, files, project)
     if interpreter is None:
         return Candidate(lock=lock, problem="", expected=(), key="")
-    expected = select(lock, _complete(plan.selection, project), interpreter.markers)
+    expected = select(lock, add_default_groups(plan.selection, project), interpreter.markers)
     parts = (
         identity(expected, tags=_wheel_tags(interpreter)),
         # The smoke test's files are the same at every commit, whatever the commit has there.
@@ -85,7 +85,7 @@ def _read_lock(path: Path, shown: str) -> tuple[Lock | None, str]:
         return None, error.message
 
 
-def _complete(selection: Selection, project: Path) -> Selection:
+def add_default_groups(selection: Selection, project: Path) -> Selection:
     """The selection with the default groups that this commit's project names."""
     path = project / "pyproject.toml"
     try:

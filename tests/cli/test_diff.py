@@ -394,3 +394,24 @@ def test_a_lock_that_pins_nothing_beside_another_tools_is_said(empty_lab: Lab) -
     assert "note: uv.lock pins no package; if another is meant, `--lockfile` names it" in done.out
     meant = empty_lab.run_json("diff", "HEAD~1", "HEAD", "--lockfile", "poetry.lock")
     assert [(c["name"], c["kind"]) for c in meant["changes"]] == [("numpy", "upgraded")]
+
+
+def test_what_is_selected_here_is_less_than_what_is_locked(lab: Lab) -> None:
+    lab.lock("wick<1.1", "flint ; sys_platform == 'win32'")
+    path = lab.repo.path / "pyproject.toml"
+    path.write_text(path.read_text() + "[dependency-groups]\nextra = []\n")
+    lab.lock("wick<1.1")
+    lab.repo.commit("a group")
+    lab.lock("wick<1.1 ; sys_platform == 'win32'")
+    lab.repo.commit("elsewhere only")
+    told = {c["name"]: c["kind"] for c in lab.run_json("diff", "HEAD~1", "HEAD")["changes"]}
+    assert told == {"wick": "selector"}
+    here = lab.run_json("diff", "HEAD~1", "HEAD", "--selected")["changes"]
+    assert {c["name"]: (c["kind"], c["detail"]) for c in here} == {
+        "wick": ("selector", "it is still locked, but not selected here any more"),
+        "flint": ("selector", "it is still locked, but not selected here any more"),
+    }
+    # Two files are selected by the folder that the command is called in.
+    before = lab.repo.path / "before.lock"
+    before.write_text(lab.repo.git("show", "HEAD~1:uv.lock") + "\n")
+    assert lab.run("diff", str(before), str(lab.repo.path / "uv.lock"), "--selected").code == 0
