@@ -112,7 +112,8 @@ _HOOKS = Group(
         Command(
             name="run",
             module="hooks",
-            summary="What a hook does, for a line in a hook of your own; it never fails.",
+            summary="What a hook does, for a line in a hook of your own; only a broken policy "
+            "makes it fail.",
             is_hidden=True,
         ),
     ),

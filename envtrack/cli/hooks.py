@@ -77,11 +77,18 @@ def status(
         raise SystemExit(1)
 
 
-def run(name: Annotated[str, Argument(metavar="HOOK")]) -> None:
-    """What a hook does, for a line in a hook of your own; it never fails."""
+def run(
+    name: Annotated[str, Argument(metavar="HOOK")],
+    file: Annotated[
+        str | None, Argument(metavar="FILE", help="What git passes to commit-msg.")
+    ] = None,
+) -> None:
+    """What a hook does, for a line in a hook of your own; only a broken policy makes it fail."""
     from envtrack.record.hook import main
 
-    main([name])
+    code = main([name, *([file] if file else [])])
+    if code:
+        raise SystemExit(code)
 
 
 def render_status_text(folder: "HooksFolder", hooks: tuple["HookStatus", ...]) -> str:

@@ -73,6 +73,10 @@ class _Selection(Model):
         return self
 
 
+class _Hooks(Model):
+    on_missing: Literal["pass", "stop"] = Field(default="pass", alias="on-missing")
+
+
 class SettingsModel(Model):
     """``config.yaml`` as it is written."""
 
@@ -84,6 +88,7 @@ class SettingsModel(Model):
     selection: _Selection = _Selection()
     python: _Request = ""
     stale: Literal["skip", "frozen", "relock"] = "skip"
+    hooks: _Hooks = _Hooks()
     layers: dict[_Layer, tuple[PackageGlob, ...]] = Field(default_factory=dict)
 
 

@@ -21,7 +21,7 @@ from envtrack.resources import find_resource
 if TYPE_CHECKING:
     from envtrack.git.repository import Repository
 
-HOOKS = ("pre-commit", "post-commit")
+HOOKS = ("pre-commit", "commit-msg", "post-commit")
 # Every id that a shim of ours ever had, the newest first: all of them are ours to replace.
 IDS = ("envtrack-hook-v1",)
 LEGACY_SUFFIX = ".envtrack-legacy"
@@ -62,7 +62,7 @@ class HookChange:
     """What was done about one hook.
 
     Attributes:
-        name: ``pre-commit`` or ``post-commit``.
+        name: git's name of the hook.
         path: where it stands.
         action: what was done.
         legacy: the hook that was there before: moved aside to this path, or brought back from it.

@@ -45,7 +45,7 @@ class HookStatus:
     """How one hook stands.
 
     Attributes:
-        name: ``pre-commit`` or ``post-commit``.
+        name: git's name of the hook.
         path: where git looks for it.
         state: only `HookState.INSTALLED` means that git runs it: it was started to see.
         legacy: the hook that was there before and that it runs first, if there is one.

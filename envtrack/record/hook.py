@@ -1,6 +1,7 @@
-"""What the hooks' shims start: ``python -P -m envtrack.record.hook pre-commit|post-commit``.
+"""What the hooks' shims start: ``python -P -m envtrack.record.hook HOOK [FILE]``.
 
-Whatever goes wrong here, the commit goes on: one line says why there is no record.
+Whatever goes wrong here, the commit goes on: one line says why there is no record. Only a broken
+rule of the repository's own upgrade policy stops it, or a policy that can't be read.
 """
 
 from __future__ import annotations
@@ -12,9 +13,13 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from envtrack.errors import RigFailed, UsageProblem
+from envtrack.config.reader import ConfigProblem
+from envtrack.errors import EnvtrackError, RigFailed, UsageProblem
+from envtrack.files import read_text
+from envtrack.git.progress import is_in_progress
 from envtrack.git.repository import open_repository
 from envtrack.git.staged import PLAIN_PATHSPECS
+from envtrack.record.memory import HookMemory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +30,9 @@ if TYPE_CHECKING:
     from envtrack.record.beside import TakesSnapshots
 
 BUDGET_S = 5.0
-HOOKS = ("pre-commit", "post-commit")
+HOOKS = ("pre-commit", "commit-msg", "post-commit")
+# What tells the shim to stop the commit; no error of Python's own ends with it.
+BROKEN = 8
 
 # A look at an old record must not wait for a partial clone's server: newer gits (2.39.4, 2.45.1)
 # know the first variable, older ones find that no protocol is allowed.
@@ -81,23 +88,62 @@ class WithinBudget:
 
 
 def main(arguments: Sequence[str], *, take: TakesSnapshots | None = None) -> int:
-    """Runs one hook; the exit code is 0 whatever happens.
+    """Runs one hook; the exit code is 0 whatever happens, but for a broken policy.
 
     Args:
-        arguments: ``pre-commit`` or ``post-commit``; what git passes on besides is passed over.
+        arguments: the hook's name, and what git passes on to it.
         take: looks at the machine; `take_snapshot` if not given.
     """
     if os.environ.get("ENVTRACK_HOOK") == "off":
         return 0
+    environ = {**os.environ, **PLAIN_PATHSPECS, **_NO_NETWORK}
     try:
-        problems = _run(arguments, {**os.environ, **PLAIN_PATHSPECS, **_NO_NETWORK}, take)
+        problems = _run(arguments, environ, take)
     except KeyboardInterrupt:
         problems = ("interrupted",)
     except Exception as error:  # noqa: BLE001 - the boundary: no fault of ours stops a commit
         problems = (str(error) or repr(error),)
     if problems:
         _warn(arguments, "; ".join(problems))
-    return 0
+    return _judge(arguments, environ)
+
+
+def _judge(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Judges what is staged by the repository's own policy, if it has one."""
+    if tuple(arguments[:1]) not in {("pre-commit",), ("commit-msg",)}:
+        return 0
+    from envtrack.record.check import check_staged, has_policy
+
+    try:
+        repository = open_repository(Path(), environ)
+    except EnvtrackError:
+        return 0  # it was said already
+    is_ours = not repository.is_bare and not is_in_progress(repository.git_dir)
+    if not is_ours or not has_policy(repository.root):
+        return 0
+    try:
+        message = None
+        if arguments[0] == "commit-msg":
+            message = read_text(Path(arguments[1]))
+        memory = HookMemory(repository.git_dir)
+        judged = check_staged(repository, message=message, read_settings=memory.read_settings)
+    except ConfigProblem as problem:
+        # Nobody can keep rules that nobody can read.
+        _say(f"envtrack: {problem.message}")
+        return BROKEN
+    except Exception as error:  # noqa: BLE001 - the boundary: no fault of ours stops a commit
+        _say(f"envtrack: the policy was not looked at: {error}")
+        return 0
+    if judged.breaches:
+        from envtrack.report.check import render_check_text
+        from envtrack.report.look import Look
+
+        _say(render_check_text(judged, Look()).rstrip())
+    return BROKEN if judged.is_broken else 0
+
+
+def _say(text: str) -> None:
+    print(text.encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
 
 
 def _run(
@@ -112,6 +158,8 @@ def _run(
         from envtrack.record.commit import record_commit
 
         return record_commit(repository, environ=environ, take=WithinBudget(take))
+    if name == "commit-msg":
+        return ()  # it only judges
     from envtrack.record.square import square_index
 
     square_index(repository)
@@ -123,7 +171,7 @@ def _warn(arguments: Sequence[str], why: str) -> None:
     if tuple(arguments[:1]) == ("post-commit",):
         said = "the index was not squared with the new record"
     line = " ".join(f"envtrack: {said}: {why}".split())
-    print(line.encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
+    _say(line)
 
 
 def run(arguments: Sequence[str], *, take: TakesSnapshots | None = None) -> NoReturn:

@@ -105,6 +105,7 @@ class HookMemory:
             "lockfiles": settings.lockfiles,
             "machine": settings.machine,
             "salt": settings.salt,
+            "layers": settings.layers,
         }
         write_whole(self._folder / _SETTINGS, json.dumps(document))
         lines = [f"{line}\n" for line in lockfile_pathspecs(settings.lockfiles)]
@@ -171,9 +172,11 @@ def _parse_settings(document: dict[str, Any]) -> Settings:
     if document["envtrack"] != __version__:
         raise ValueError("written by another envtrack")
     from envtrack.config.settings import Settings
+    from envtrack.model.layer import Layer
 
     return Settings(
         lockfiles=tuple(document["lockfiles"]),
         machine=document["machine"],
         salt=document["salt"],
+        layers=tuple((Layer(name), tuple(globs)) for name, globs in document["layers"]),
     )
