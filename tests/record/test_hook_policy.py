@@ -24,10 +24,12 @@ def lock(wick: str, flint: str) -> str:
 def ruled(hooked: Hooked) -> Hooked:
     """A repository with a policy, wick as its framework, and hooks that keep the rules."""
     hooked.repo.write(CONFIG, LAYERS)
-    hooked.repo.write(POLICY, "kind: UpgradePolicy\nrules: {reason: {level: error}}\n")
     hooked.lock(lock("1", "1"))
     hooked.repo.git("add", "--all")
-    hooked.commit("-m", "Env-Reason: to begin with")
+    hooked.commit()
+    hooked.repo.write(POLICY, "kind: UpgradePolicy\nrules: {reason: {level: error}}\n")
+    hooked.repo.git("add", "--all")
+    hooked.commit()
     hooked.mark.unlink(missing_ok=True)
     return hooked
 
