@@ -11,7 +11,14 @@ from envtrack.errors import LockfileProblem
 from envtrack.lockfiles.artifacts import make_artifact, pick_hash
 from envtrack.lockfiles.conda_names import split_conda_filename, split_conda_url
 from envtrack.lockfiles.requirement_edges import read_conda_edges
-from envtrack.lockfiles.tables import OddValueError, take, take_tables, take_text, take_texts
+from envtrack.lockfiles.tables import (
+    OddValueError,
+    find_key_line,
+    take,
+    take_tables,
+    take_text,
+    take_texts,
+)
 from envtrack.lockfiles.text import Include
 from envtrack.lockfiles.versions import read_schema
 from envtrack.lockfiles.yaml_text import load_yaml
@@ -61,7 +68,7 @@ def read_rows(document: Mapping[str, Any], text: str, path: str, *, name: str, n
         schema, _ = read_schema(document, "version", newest)
         rows = take_tables(document, "package")
     except OddValueError as error:
-        raise LockfileProblem(path, None, str(error)) from error
+        raise LockfileProblem(path, find_key_line(text, str(error)), str(error)) from error
     start = max(text.find("\npackage:"), 0)
     lines = _line_numbers(text, start)
     lines = lines if len(lines) == len(rows) else [0] * len(rows)

@@ -8,7 +8,7 @@ from typing import Any
 
 from envtrack.errors import LockfileProblem
 from envtrack.lockfiles.requirements import parse as parse_requirements
-from envtrack.lockfiles.tables import OddValueError, take_texts
+from envtrack.lockfiles.tables import OddValueError, find_key_line, take_texts
 from envtrack.lockfiles.text import Include, find_quoted_line
 from envtrack.lockfiles.yaml_text import load_yaml
 from envtrack.model.lock import Knowledge, Lock, LockedPackage, Source, SourceKind
@@ -39,14 +39,15 @@ def parse(text: str, *, path: str, include: Include | None = None) -> Lock:
     document = load_yaml(text, path=path)
     rows = document.get("dependencies")
     if not isinstance(rows, list):
-        raise LockfileProblem(path, None, "`dependencies` is missing or no list")
+        reason = "`dependencies` is no list" if rows else "`dependencies` is missing"
+        raise LockfileProblem(path, find_key_line(text, reason), reason)
     packages: list[LockedPackage] = []
     unpinned: list[str] = []
     notes: tuple[str, ...] = ()
-    channels = _read_channels(document, path)
+    channels = _read_channels(document, text, path)
     for row in rows:
         if isinstance(row, dict):
-            pip = _read_pip(row, path, include)
+            pip = _read_pip(row, text, path, include)
             if pip is not None:
                 packages += pip.packages
                 unpinned += pip.unpinned
@@ -73,19 +74,34 @@ def parse(text: str, *, path: str, include: Include | None = None) -> Lock:
     )
 
 
-def _read_channels(document: Mapping[str, Any], path: str) -> tuple[str, ...]:
+def _read_channels(document: Mapping[str, Any], text: str, path: str) -> tuple[str, ...]:
     try:
         return take_texts(document, "channels")
     except OddValueError as error:
-        raise LockfileProblem(path, None, str(error)) from error
+        raise LockfileProblem(path, find_key_line(text, str(error)), str(error)) from error
 
 
-def _read_pip(row: Mapping[str, Any], path: str, include: Include | None) -> Lock | None:
+def _read_pip(row: Mapping[str, Any], text: str, path: str, include: Include | None) -> Lock | None:
     try:
         lines = take_texts(row, "pip")
     except OddValueError as error:
-        raise LockfileProblem(path, None, str(error)) from error
-    return parse_requirements("\n".join(lines), path=path, include=include) if lines else None
+        raise LockfileProblem(path, find_key_line(text, str(error)), str(error)) from error
+    placed = _place_lines(lines, text)
+    return parse_requirements(placed, path=path, include=include) if placed.strip() else None
+
+
+def _place_lines(lines: tuple[str, ...], text: str) -> str:
+    """The requirements, each on the line on which it stands in the file: faults say it."""
+    placed: list[str] = []
+    position, line = 0, 1
+    for one in lines:
+        found = text.find(one, position)
+        if found >= 0:
+            line += text.count("\n", position, found)
+            position = found
+        placed += [""] * (line - len(placed) - 1)
+        placed += one.split("\n")
+    return "\n".join(placed)
 
 
 def _read_spec(spec: str, channels: tuple[str, ...], *, is_export: bool) -> LockedPackage | None:

@@ -19,10 +19,11 @@ INNER: Final = r'[^"\\\x00-\x1f\x7f]'
 _KEY = r"[A-Za-z0-9_-]+"
 _SECTION = re.compile(rf"\[(\[)?({_KEY}(?:\.{_KEY})*)\](?(1)\])")
 _PAIR = re.compile(rf"({_KEY}) = (.+)")
-# A string, a key, a number, a word, a bracket: nothing else may stand between them but blanks.
+# A string, a key, a number, a word, a bracket: nothing else may stand between them but blanks. What
+# else there is takes the last place, so that no search runs on over a long text.
 _TOKEN = re.compile(
     rf'("{INNER}*")|({_KEY}) = |(?<![\w.+-])((?:0|[1-9][0-9]{{0,15}})(?![\w.+-])|true\b|false\b)'
-    r"|(,)|([\[\]{}])|( +|\n)"
+    r"|(,)|([\[\]{}])|( +|\n)|([\s\S])"
 )
 
 
@@ -102,12 +103,11 @@ def _gather(lines: Any) -> str:  # noqa: ANN401 - an iterator of text
 
 def _read_value(text: str) -> Any:  # noqa: ANN401 - whatever stands there
     parts: list[str] = []
-    position, depth = 0, 0
+    depth = 0
     for token in _TOKEN.finditer(text):
-        if token.start() != position:
+        string, key, scalar, comma, bracket, _, other = token.groups()
+        if other:
             raise _Unusual
-        position = token.end()
-        string, key, scalar, comma, bracket, _ = token.groups()
         if bracket:
             depth += (bracket == "{") - (bracket == "}")
             if bracket == "]" and parts and parts[-1] == ",":
@@ -119,8 +119,6 @@ def _read_value(text: str) -> Any:  # noqa: ANN401 - whatever stands there
             parts.append(token[0])
         elif depth and token[0] == "\n":
             raise _Unusual  # an inline table stands on one line
-    if position != len(text):
-        raise _Unusual
     return json.loads(" ".join(parts), object_pairs_hook=_build_table)
 
 
