@@ -21,6 +21,7 @@ def textconv(
     A file that can't be read is printed as it is, so that git can still show it.
     """
     from envtrack.record.revisions import parse_lock_bytes
+    from envtrack.report.plain import show_plain
 
     try:
         content = file.read_bytes()
@@ -34,13 +35,12 @@ def textconv(
     lines = [f"requires-python {lock.requires_python}"] if lock.requires_python else []
     lines += sorted(map(_say, lock.packages))
     lines += [f"not pinned: {text}" for text in lock.unpinned]
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    sys.stdout.write("".join(f"{show_plain(line)}\n" for line in lines))
 
 
 def _say(package: "LockedPackage") -> str:
     from envtrack.model.lock import SourceKind
     from envtrack.model.redact import redact_url
-    from envtrack.report.plain import show_plain
 
     parts = [package.name, package.version or "-"]
     source = package.source
@@ -56,4 +56,4 @@ def _say(package: "LockedPackage") -> str:
         parts.append(f"in {', '.join(package.belongs_to)}")
     if package.resolution_markers:
         parts.append(f"if {' or '.join(package.resolution_markers)}")
-    return show_plain(" ".join(parts))
+    return " ".join(parts)

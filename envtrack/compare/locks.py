@@ -244,11 +244,7 @@ def _compare_selectors(
                 (old, new, join_details("fork", f"{tell_fork(old)} → {tell_fork(new)}"))
                 for old, new in stayed
                 if Knowledge.MARKERS in known and old_forks.get(id(old)) != new_forks.get(id(new))
-            ] or [
-                (old, new, f"{_say_groups(old)} → {_say_groups(new)}")
-                for old, new in stayed[:1]
-                if Knowledge.GROUPS in known and set(old.belongs_to) != set(new.belongs_to)
-            ]
+            ] or (_tell_groups(stayed) if Knowledge.GROUPS in known else [])
         if told:
             found[name] = [
                 change_between(old, new, ChangeKind.SELECTOR, detail) for old, new, detail in told
@@ -260,6 +256,19 @@ def _pair_named(name: str, before: Lock, after: Lock) -> list[Pair]:
     """A package that is the same on both sides, though it is asked for otherwise."""
     old, new = ([p for p in lock.packages if p.name == name] for lock in (before, after))
     return pair_packages(old, new).get(name, [])
+
+
+def _tell_groups(
+    stayed: list[tuple[LockedPackage, LockedPackage]],
+) -> list[tuple[LockedPackage, LockedPackage, str]]:
+    """The first that is in other groups now; where that is so on some platforms only, with them."""
+    moved = [(old, new) for old, new in stayed if set(old.belongs_to) != set(new.belongs_to)]
+    if not moved:
+        return []
+    old, new = moved[0]
+    places = dict.fromkeys(place for _, there in moved for place in there.platforms)
+    where = f"for {', '.join(places)}" if places and len(moved) < len(stayed) else ""
+    return [(old, new, join_details(f"{_say_groups(old)} → {_say_groups(new)}", where))]
 
 
 def _say_groups(package: LockedPackage) -> str:

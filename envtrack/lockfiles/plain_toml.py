@@ -17,7 +17,8 @@ from typing import Any, Final
 INNER: Final = r'[^"\\\x00-\x1f\x7f]'
 
 _KEY = r"[A-Za-z0-9_-]+"
-_SECTION = re.compile(rf"\[(\[)?({_KEY}(?:\.{_KEY})*)\](?(1)\])")
+# Names of more parts are the TOML reader's business, which bounds them.
+_SECTION = re.compile(rf"\[(\[)?({_KEY}(?:\.{_KEY}){{0,20}})\](?(1)\])")
 _PAIR = re.compile(rf"({_KEY}) = (.+)")
 # A string, a key, a number, a word, a bracket: nothing else may stand between them but blanks. What
 # else there is takes the last place, so that no search runs on over a long text.

@@ -7,14 +7,17 @@ from typing import Any, Final
 
 from envtrack.lockfiles.text import line_of
 
+# Strings and comments; a string that is not closed ends with its line.
+_TEXT: Final = (
+    r'"""[\s\S]*?(?:"""|\Z)' + r"|'''[\s\S]*?(?:'''|\Z)"
+    r'|"(?:[^"\\\n]|\\.)*+"?' + r"|'[^'\n]*+'?|#[^\n]*+"
+)
 # `a.b.c`: the reader takes time that grows with the square of the parts. No lockfile has ten.
 _MOST_PARTS: Final = 100
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
-_LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}\.[ \t]*+){{{_MOST_PARTS}}}")
-# One that is not closed ends with its line.
-_STRING: Final = r'"(?:[^"\\\n]|\\.)*+"?' + r"|'[^'\n]*+'?|#[^\n]*+"
+_LONG_KEY = re.compile(rf"((?<![\w-])(?:{_PART}\.[ \t]*+){{{_MOST_PARTS}}})|{_TEXT}")
 # Python reads numbers of up to 4,300 digits.
-_MARK = re.compile(rf"{_STRING}|([\[\]{{}}]|(?<![0-9])[0-9]{{4000,}})")
+_MARK = re.compile(rf"{_TEXT}|([\[\]{{}}]|(?<![0-9])[0-9]{{4000,}})")
 # No lockfile nests a tenth as deep; Python gives up at some hundreds.
 _DEEP: Final = 100
 
@@ -42,8 +45,9 @@ def parse_toml(text: str) -> dict[str, Any]:
     # Most files are read without it: see `envtrack.lockfiles.plain_toml`.
     import tomllib
 
-    if found := _LONG_KEY.search(text):
-        raise TooLongKeyError(found.start())
+    for found in _LONG_KEY.finditer(text):
+        if found[1]:
+            raise TooLongKeyError(found.start())
     return tomllib.loads(text)
 
 

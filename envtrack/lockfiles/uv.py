@@ -171,8 +171,8 @@ def _read_head(document: Mapping[str, Any], strange: set[str]) -> dict[str, Any]
 def _read_conflicts(sets: list[Any]) -> tuple[tuple[str, ...], ...]:
     found = []
     for members in sets:
+        rows = take_tables({"conflicts": members}, "conflicts")
         try:
-            rows = take_tables({"conflicts": members}, "conflicts")
             found.append(tuple(_render_conflict(row) for row in rows))
         except OddValueError as error:
             raise OddValueError(f"in `conflicts`, {error}") from error

@@ -42,3 +42,12 @@ def test_what_can_not_be_read_goes_through_as_it_is(lab: Lab, tmp_path: Path) ->
     path.write_bytes(b"<<<<<<< HEAD\n\xff\n")
     assert lab.run("lockfiles", "textconv", str(path)).out == "<<<<<<< HEAD\n\\xff\n"
     assert lab.run("lockfiles", "textconv", str(tmp_path / "none")).code == 2
+
+
+def test_no_value_steers_the_terminal(lab: Lab, tmp_path: Path) -> None:
+    path = tmp_path / "environment.yml"
+    path.write_text('dependencies:\n- "a=1\\e[2J"\n- b=1=2\n', encoding="utf-8")
+    assert lab.run("lockfiles", "textconv", str(path)).out == ("b 1 2\nnot pinned: a=1\\x1b[2J\n")
+    path = tmp_path / "uv.lock"
+    path.write_text('version = 1\nrequires-python = "\\u001b[2J"\n', encoding="utf-8")
+    assert lab.run("lockfiles", "textconv", str(path)).out == "requires-python \\x1b[2J\n"

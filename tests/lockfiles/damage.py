@@ -7,7 +7,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Final, TypeAlias
 
-from tests.lockfiles.damage_tree import damage_tree, shorten
+from tests.lockfiles.damage_tree import damage_tree
 
 Damage: TypeAlias = Callable[[str, Random], str]
 
@@ -42,22 +42,21 @@ _RUNS: Final = (
 )  # fmt: skip
 
 
-def damage(text: str, others: Callable[[], str], random: Random) -> bytes:
+def damage(text: str, other: str, random: Random) -> bytes:
     """The file's text with one to four damages, as bytes that need not be UTF-8.
 
     Args:
         text: a lockfile.
-        others: some other lockfile's text, a part of which may get into this one.
+        other: some other lockfile's text, a part of which may get into this one.
         random: decides everything.
     """
     if random.random() < _IN_TREE and (written := damage_tree(text, random)) is not None:
         text = written
         if random.random() < _TREE_ALONE:
             return text[:MOST_CHARACTERS].encode("utf-8", "surrogatepass")
-    text = shorten(text, random)
     for _ in range(random.choice((1, 1, 1, 2, 2, 3, 4))):
         if random.random() < _SPLICED:
-            text = _splice(text, others(), random)
+            text = _splice(text, other, random)
         else:
             text = random.choice(_DAMAGES)(text, random)
         text = text[:MOST_CHARACTERS]

@@ -114,9 +114,10 @@ def _stretch(value: _Tree, random: Random) -> _Tree:
 
 def _multiply(above: _Tree, key: _Tree, random: Random) -> None:
     """One entry many times; each with a name or version of its own, if it has one."""
-    count = random.choice((2, 60, 1_500))
-    field = random.choice(("name", "version", "url", "marker", ""))
     first = above[key]
+    size = len(json.dumps(first, default=str)) + 20
+    count = min(random.choice((2, 60, 1_500)), max(_MOST_WHOLE * 10 // size, 2))
+    field = random.choice(("name", "version", "url", "marker", ""))
     copies = []
     for number in range(count):
         one = dict(first) if isinstance(first, dict) else first
@@ -169,7 +170,7 @@ class _Json(_Form):
 
 class _Yaml(_Form):
     def may_be(self, text: str) -> bool:
-        return False
+        return "\n" in text
 
     def read(self, text: str) -> _Tree:
         return yaml.load(text, getattr(yaml, "CBaseLoader", yaml.BaseLoader))

@@ -18,7 +18,7 @@ from typing import Final, TypeVar
 from envtrack.cli.lockfiles import textconv
 from envtrack.compare.locks import compare_locks
 from envtrack.errors import LockfileProblem
-from envtrack.lockfiles.interface import find_format
+from envtrack.lockfiles.interface import find_format, parse_lock
 from envtrack.lockfiles.select import explain_selection, identity
 from envtrack.lockfiles.text import clean_text
 from envtrack.lockfiles.uv import _parse_whole
@@ -71,13 +71,11 @@ class Original:
         name: which one, for people.
         path: a name that fits its format.
         text: what is in it.
-        lock: what it pins, if it can be read.
     """
 
     name: str
     path: str
     text: str
-    lock: Lock | None
 
 
 def limit_memory() -> None:
@@ -121,9 +119,10 @@ class Checker:
             return
         if self._step("compare with itself", lambda: compare_locks(lock, again)):
             raise FindingError("a file differs from itself")
+        first = _read_or_none(original)
         for environment in (None, LINUX):
-            there = self._compare(original.lock, lock, environment)
-            back = self._compare(lock, original.lock, environment)
+            there = self._compare(first, lock, environment)
+            back = self._compare(lock, first, environment)
             if {change.name for change in there} != {change.name for change in back}:
                 odd = {change.name for change in there} ^ {change.name for change in back}
                 raise FindingError("the two directions differ", f"{sorted(odd)[:3]}")
@@ -200,6 +199,13 @@ class Checker:
         if grown > self._size * _MOST_BYTES_A_BYTE + _MEMORY_LEEWAY:
             raise FindingError(f"{name}: too much memory", f"{grown >> 20} MB, {self._size} bytes")
         return done
+
+
+def _read_or_none(original: Original) -> Lock | None:
+    try:
+        return parse_lock(original.text, path=original.path)
+    except LockfileProblem:
+        return None
 
 
 def _check_problem(problem: LockfileProblem, content: bytes) -> None:
