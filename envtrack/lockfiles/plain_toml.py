@@ -28,6 +28,10 @@ _TOKEN = re.compile(
 )
 
 
+# Deeper than any lockfile nests.
+_DEEP: Final = 50
+
+
 class _Unusual(Exception):
     """Something that is not plain."""
 
@@ -104,13 +108,16 @@ def _gather(lines: Any) -> str:  # noqa: ANN401 - an iterator of text
 
 def _read_value(text: str) -> Any:  # noqa: ANN401 - whatever stands there
     parts: list[str] = []
-    depth = 0
+    depth, level = 0, 0
     for token in _TOKEN.finditer(text):
         string, key, scalar, comma, bracket, _, other = token.groups()
         if other:
             raise _Unusual
         if bracket:
             depth += (bracket == "{") - (bracket == "}")
+            level += 1 if bracket in "[{" else -1
+            if level > _DEEP:
+                raise _Unusual
             if bracket == "]" and parts and parts[-1] == ",":
                 parts.pop()  # TOML allows a comma at the end of an array
             parts.append(bracket)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from envtrack.errors import LockfileProblem
 from envtrack.lockfiles.text import clean_text, line_of
-from envtrack.lockfiles.toml_text import TooLongKeyError, find_excess_line, parse_toml
+from envtrack.lockfiles.toml_text import BeyondBoundsError, find_excess_line, parse_toml
 from envtrack.model.lock import LockedPackage
 
 T = TypeVar("T")
@@ -42,8 +42,8 @@ def load_toml(text: str, *, path: str) -> dict[str, Any]:
         return parse_toml(text)
     except TOMLDecodeError as error:
         raise _not_toml(text, path, error) from error
-    except TooLongKeyError as error:
-        raise LockfileProblem(path, line_of(text, error.position), f"not TOML: {error}") from error
+    except BeyondBoundsError as error:
+        raise LockfileProblem(path, line_of(text, error.position), str(error)) from error
     except (RecursionError, ValueError) as error:
         # Python bounds its own work: nesting, and numbers of thousands of digits.
         reason = "not TOML that can be read: too deep or too long"

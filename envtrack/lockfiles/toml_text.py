@@ -13,29 +13,32 @@ _TEXT: Final = (
     r'|"(?:[^"\\\n]|\\.)*+"?' + r"|'[^'\n]*+'?|#[^\n]*+"
 )
 # `a.b.c`: the reader takes time that grows with the square of the parts. No lockfile has ten.
-_MOST_PARTS: Final = 100
+_MOST_PARTS: Final = 20
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
-_LONG_KEY = re.compile(rf"((?<![\w-])(?:{_PART}\.[ \t]*+){{{_MOST_PARTS}}})|{_TEXT}")
-# Python reads numbers of up to 4,300 digits.
-_MARK = re.compile(rf"{_TEXT}|([\[\]{{}}]|(?<![0-9])[0-9]{{4000,}})")
+# Python reads decimal numbers of up to 4,300 digits, others of any length, and can't write those.
+_BEYOND = re.compile(
+    rf"(?P<key>(?<![\w-])(?:{_PART}\.[ \t]*+){{{_MOST_PARTS}}})"
+    rf"|(?P<number>(?<!\w)0[xob][0-9a-fA-F_]{{1000}})|{_TEXT}"
+)
+_MARK = re.compile(rf"{_TEXT}|([\[\]{{}}]|(?<![0-9_])[0-9_]{{4000,}})")
 # No lockfile nests a tenth as deep; Python gives up at some hundreds.
 _DEEP: Final = 100
 
 
-class TooLongKeyError(ValueError):
-    """A dotted key of more parts than any lockfile has.
+class BeyondBoundsError(ValueError):
+    """Something that is longer than in any lockfile.
 
     Attributes:
         position: where in the text it begins.
     """
 
-    def __init__(self, position: int) -> None:
-        super().__init__("a key of too many parts")
+    def __init__(self, reason: str, position: int) -> None:
+        super().__init__(reason)
         self.position = position
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """The document of `text`.
+    """The document of `text`, at most 100 levels deep.
 
     Raises:
         TOMLDecodeError: it is not TOML.
@@ -45,10 +48,19 @@ def parse_toml(text: str) -> dict[str, Any]:
     # Most files are read without it: see `envtrack.lockfiles.plain_toml`.
     import tomllib
 
-    for found in _LONG_KEY.finditer(text):
-        if found[1]:
-            raise TooLongKeyError(found.start())
-    return tomllib.loads(text)
+    for found in _BEYOND.finditer(text):
+        if found["key"]:
+            raise BeyondBoundsError("a key of too many parts", found.start())
+        if found["number"]:
+            raise BeyondBoundsError("a number of too many digits", found.start())
+    document = tomllib.loads(text)
+    level: list[Any] = [document]
+    for _ in range(_DEEP):
+        parts = (node.values() if isinstance(node, dict) else node for node in level)
+        level = [inner for part in parts for inner in part if isinstance(inner, dict | list)]
+        if not level:
+            return document
+    raise RecursionError
 
 
 def find_excess_line(text: str) -> int | None:

@@ -21,7 +21,7 @@ _RUNS: Final = (
     *("a ", "\t", "\n", "\u202e", "token=", "é", "\u0130", "extra == 'a' and (", ">=3,!=3.1.*,", "==1 "),
 )  # fmt: skip
 _ODD: Final[tuple[_Tree, ...]] = (
-    *(None, 0, 1, -1, 2**63, 10**4000, 1.5, float("inf"), float("nan"), True, False, "", " ", "*", "0"),
+    *(None, 0, 1, -1, 2**63, 10**4000, 16**4400, 1.5, float("inf"), float("nan"), True, False, "", " ", "*", "0"),
     *([], {}, [[]], [{}], [1], [""], ["a", 1], {"": ""}, {"a": {}}, {"": {}}, {"name": 1}, {"name": ""}),
     *("==1", "==1.*", "1!2", "1..2", "v1", "~=1", ">=3.8,<", "a\nb", "\x1b[2J", "\u202e", "\0", "é", "İ"),
     *("os_name ==", "os_name == 'a' and", "(os_name == 'a'", "extra == 'a'", "'a' in extras", "'a' == 'b'"),
@@ -232,7 +232,7 @@ def _inline(value: _Tree) -> str:
         return '""'
     if isinstance(value, bool | float):
         return str(value).lower()
-    return str(value)
+    return str(value) if abs(value) < 10**4000 else hex(value)
 
 
 _JSON, _TOML, _YAML = _Json(), _Toml(), _Yaml()
