@@ -10,6 +10,8 @@ from envtrack.errors import LockfileProblem, UsageProblem
 if TYPE_CHECKING:
     from envtrack.model.lock import LockedPackage
 
+_LONGEST_NAME = 100
+
 
 def textconv(
     file: Annotated[Path, Argument("FILE", "A lockfile of any format, as git hands it over.")],
@@ -51,9 +53,16 @@ def _say(package: "LockedPackage") -> str:
     elif source.kind is not SourceKind.REGISTRY:
         parts.append(f"({source.kind}: {redact_url(source.location)})")
     if package.platforms:
-        parts.append(f"for {', '.join(package.platforms)}")
+        parts.append(f"for {_list(package.platforms)}")
     if package.belongs_to:
-        parts.append(f"in {', '.join(package.belongs_to)}")
+        parts.append(f"in {_list(package.belongs_to)}")
     if package.resolution_markers:
         parts.append(f"if {' or '.join(package.resolution_markers)}")
     return " ".join(parts)
+
+
+def _list(names: tuple[str, ...]) -> str:
+    # Each stands once in the file and here in every line: a very long one would fill the memory.
+    return ", ".join(
+        name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…" for name in names
+    )

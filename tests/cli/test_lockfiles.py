@@ -51,3 +51,13 @@ def test_no_value_steers_the_terminal(lab: Lab, tmp_path: Path) -> None:
     path = tmp_path / "uv.lock"
     path.write_text('version = 1\nrequires-python = "\\u001b[2J"\n', encoding="utf-8")
     assert lab.run("lockfiles", "textconv", str(path)).out == "requires-python \\x1b[2J\n"
+
+
+def test_a_long_name_of_a_platform_is_cut_in_every_line(lab: Lab, tmp_path: Path) -> None:
+    path = tmp_path / "conda-linux-64.lock"
+    url = "https://conda.example/conda-forge/noarch/a-{}-0.conda\n"
+    rows = "".join(url.format(number) for number in range(500))
+    path.write_text(f"# platform: {'x' * 40_000}\n@EXPLICIT\n{rows}", encoding="utf-8")
+    out = lab.run("lockfiles", "textconv", str(path)).out
+    assert len(out) < 100_000
+    assert out.startswith(f"a 0 0 for {'x' * 99}…\n")
