@@ -21,7 +21,7 @@ from envtrack.lockfiles.tables import (
 )
 from envtrack.lockfiles.text import Include
 from envtrack.lockfiles.versions import read_schema
-from envtrack.lockfiles.yaml_text import load_yaml
+from envtrack.lockfiles.yaml_text import find_row_line, load_yaml
 from envtrack.model.lock import Knowledge, Lock, LockedPackage, Source, SourceKind
 from envtrack.model.names import normalise
 
@@ -73,11 +73,12 @@ def read_rows(document: Mapping[str, Any], text: str, path: str, *, name: str, n
     lines = _line_numbers(text, start)
     lines = lines if len(lines) == len(rows) else [0] * len(rows)
     packages: dict[tuple[str, ...], LockedPackage] = {}
-    for row, line in zip(rows, lines, strict=True):
+    for position, (row, line) in enumerate(zip(rows, lines, strict=True)):
         try:
             package = _read_row(row, line)
         except OddValueError as error:
-            raise LockfileProblem(path, line or None, f"a package: {error}") from error
+            where = line or find_row_line(text, "package", position)
+            raise LockfileProblem(path, where, f"a package: {error}") from error
         key = (
             package.ecosystem,
             package.name,

@@ -183,3 +183,11 @@ def test_a_text_that_nests_deeper_than_any_lockfile_is_read_or_refused(value: st
     ):
         with contextlib.suppress(LockfileProblem):
             assert parse_lock(text, path="uv.lock").schema == 1
+
+
+def test_a_fault_of_a_row_of_a_conda_lock_says_its_line_however_the_rows_are_written() -> None:
+    rows = "package:\n  - name: a\n    version: 1\n  - {name: b, version: 1, url: {}}\n"
+    assert problem(f"version: 1\n{rows}", "conda-lock.yml") == (
+        5,
+        "a package: `url` is a table, not a string",
+    )
