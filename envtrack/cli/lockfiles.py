@@ -10,6 +10,8 @@ from envtrack.errors import LockfileProblem, UsageProblem
 if TYPE_CHECKING:
     from envtrack.model.lock import LockedPackage
 
+_LONGEST_NAME = 100
+
 
 def textconv(
     file: Annotated[Path, Argument("FILE", "A lockfile of any format, as git hands it over.")],
@@ -21,6 +23,7 @@ def textconv(
     A file that can't be read is printed as it is, so that git can still show it.
     """
     from envtrack.record.lock_bytes import parse_lock_bytes
+    from envtrack.report.plain import show_plain
 
     try:
         content = file.read_bytes()
@@ -34,13 +37,12 @@ def textconv(
     lines = [f"requires-python {lock.requires_python}"] if lock.requires_python else []
     lines += sorted(map(_say, lock.packages))
     lines += [f"not pinned: {text}" for text in lock.unpinned]
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    sys.stdout.write("".join(f"{show_plain(line)}\n" for line in lines))
 
 
 def _say(package: "LockedPackage") -> str:
     from envtrack.model.lock import SourceKind
     from envtrack.model.redact import redact_url
-    from envtrack.report.plain import show_plain
 
     parts = [package.name, package.version or "-"]
     source = package.source
@@ -51,9 +53,16 @@ def _say(package: "LockedPackage") -> str:
     elif source.kind is not SourceKind.REGISTRY:
         parts.append(f"({source.kind}: {redact_url(source.location)})")
     if package.platforms:
-        parts.append(f"for {', '.join(package.platforms)}")
+        parts.append(f"for {_list(package.platforms)}")
     if package.belongs_to:
-        parts.append(f"in {', '.join(package.belongs_to)}")
+        parts.append(f"in {_list(package.belongs_to)}")
     if package.resolution_markers:
         parts.append(f"if {' or '.join(package.resolution_markers)}")
-    return show_plain(" ".join(parts))
+    return " ".join(parts)
+
+
+def _list(names: tuple[str, ...]) -> str:
+    # Each stands once in the file and here in every line: a very long one would fill the memory.
+    return ", ".join(
+        name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…" for name in names
+    )

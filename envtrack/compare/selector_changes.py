@@ -50,7 +50,7 @@ def compare_selectors(
         else:
             told = list(_tell_forks(before, after, stayed) if Knowledge.MARKERS in known else ())
             if not told and Knowledge.GROUPS in known:
-                told = list(_tell_groups(*stayed[0]))
+                told = list(_tell_groups(stayed))
         if told:
             found[name] = [
                 change_between(one, other, ChangeKind.SELECTOR, detail)
@@ -129,10 +129,15 @@ def _tell_forks(
 
 
 def _tell_groups(
-    old: LockedPackage, new: LockedPackage
+    stayed: list[tuple[LockedPackage, LockedPackage]],
 ) -> Iterator[tuple[LockedPackage, LockedPackage, str]]:
-    if set(old.belongs_to) != set(new.belongs_to):
-        yield old, new, f"{_say_groups(old)} → {_say_groups(new)}"
+    """The first that is in other groups now; where that is so on some platforms only, with them."""
+    moved = [(old, new) for old, new in stayed if set(old.belongs_to) != set(new.belongs_to)]
+    if moved:
+        old, new = moved[0]
+        places = dict.fromkeys(place for _, there in moved for place in there.platforms)
+        where = f"for {', '.join(places)}" if places and len(moved) < len(stayed) else ""
+        yield old, new, join_details(f"{_say_groups(old)} → {_say_groups(new)}", where)
 
 
 def _say_groups(package: LockedPackage) -> str:

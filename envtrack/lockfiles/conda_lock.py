@@ -11,10 +11,17 @@ from envtrack.errors import LockfileProblem
 from envtrack.lockfiles.artifacts import make_artifact, pick_hash
 from envtrack.lockfiles.conda_names import split_conda_filename, split_conda_url
 from envtrack.lockfiles.requirement_edges import read_conda_edges
-from envtrack.lockfiles.tables import OddValueError, take, take_tables, take_text, take_texts
+from envtrack.lockfiles.tables import (
+    OddValueError,
+    find_key_line,
+    take,
+    take_tables,
+    take_text,
+    take_texts,
+)
 from envtrack.lockfiles.text import Include
 from envtrack.lockfiles.versions import read_schema
-from envtrack.lockfiles.yaml_text import load_yaml
+from envtrack.lockfiles.yaml_text import find_row_line, load_yaml
 from envtrack.model.lock import (
     Dependency,
     Knowledge,
@@ -71,16 +78,17 @@ def read_rows(document: Mapping[str, Any], text: str, path: str, *, name: str, n
         schema, _ = read_schema(document, "version", newest)
         rows = take_tables(document, "package")
     except OddValueError as error:
-        raise LockfileProblem(path, None, str(error)) from error
+        raise LockfileProblem(path, find_key_line(text, str(error)), str(error)) from error
     start = max(text.find("\npackage:"), 0)
     lines = _line_numbers(text, start)
     lines = lines if len(lines) == len(rows) else [0] * len(rows)
     packages: dict[tuple[str, ...], LockedPackage] = {}
-    for row, line in zip(rows, lines, strict=True):
+    for position, (row, line) in enumerate(zip(rows, lines, strict=True)):
         try:
             package = _read_row(row, line)
         except OddValueError as error:
-            raise LockfileProblem(path, line or None, f"a package: {error}") from error
+            where = line or find_row_line(text, "package", position)
+            raise LockfileProblem(path, where, f"a package: {error}") from error
         key = (
             package.ecosystem,
             package.name,

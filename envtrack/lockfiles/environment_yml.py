@@ -11,8 +11,8 @@ from envtrack.errors import LockfileProblem
 from envtrack.lockfiles.artifacts import make_artifact
 from envtrack.lockfiles.conda_names import split_conda_filename, split_conda_url
 from envtrack.lockfiles.requirements import parse as parse_requirements
-from envtrack.lockfiles.tables import OddValueError, take_texts
-from envtrack.lockfiles.text import Include
+from envtrack.lockfiles.tables import OddValueError, find_key_line, take_texts
+from envtrack.lockfiles.text import Include, line_of
 from envtrack.lockfiles.yaml_text import load_yaml
 from envtrack.model.lock import Knowledge, Lock, LockedPackage, Source, SourceKind
 
@@ -46,7 +46,7 @@ def parse(text: str, *, path: str, include: Include | None = None) -> Lock:
             packages.
     """
     document = load_yaml(text, path=path)
-    reader = _Reader(path, document, include, _find_lines(text))
+    reader = _Reader(path, document, include, text)
     reader.read()
     return Lock(
         format="environment.yml",
@@ -67,12 +67,13 @@ class _Reader:
         path: str,
         document: Mapping[str, Any],
         include: Include | None,
-        lines: Mapping[str, int],
+        text: str,
     ) -> None:
         self._path = path
         self._document = document
         self._include = include
-        self._lines = lines
+        self._text = text
+        self._lines = _find_lines(text)
         self.is_export = "prefix" in document
         self.packages: list[LockedPackage] = []
         self.unpinned: list[str] = []
@@ -82,7 +83,7 @@ class _Reader:
         """Takes all rows."""
         rows = self._document.get("dependencies")
         if not isinstance(rows, list):
-            raise LockfileProblem(self._path, None, "`dependencies` is missing or no list")
+            raise self._refuse("`dependencies` is no list" if rows else "`dependencies` is missing")
         try:
             channels = take_texts(self._document, "channels")
             for row in rows:
@@ -91,7 +92,10 @@ class _Reader:
                 else:
                     self._read_row(row, channels)
         except OddValueError as error:
-            raise LockfileProblem(self._path, None, str(error)) from error
+            raise self._refuse(str(error)) from error
+
+    def _refuse(self, reason: str) -> LockfileProblem:
+        return LockfileProblem(self._path, find_key_line(self._text, reason), reason)
 
     def _read_row(self, row: object, channels: tuple[str, ...]) -> None:
         spec = " ".join(row.split()) if isinstance(row, str) else ""
@@ -102,7 +106,15 @@ class _Reader:
         elif _SPEC.match(spec):
             self.unpinned.append(spec)
         else:
-            raise LockfileProblem(self._path, line or None, f"no package: `{spec[:80]}`")
+            raise LockfileProblem(
+                self._path, line or self._find(spec), f"no package: `{spec[:80]}`"
+            )
+
+    def _find(self, spec: str) -> int | None:
+        """The line of a row that is quoted in a way of its own: where its longest word stands."""
+        word = max(spec.split(), key=len, default="")
+        position = self._text.find(word) if word else -1
+        return None if position < 0 else line_of(self._text, position)
 
     def _read_part(self, row: Mapping[str, Any]) -> None:
         """``pip:``, or what other tools have beside it (``sel(linux):``)."""

@@ -13,7 +13,7 @@ _STRING: Final = r'"[^"\\]*(?:\\.[^"\\]*)*"'
 _MARK = re.compile(rf"({_STRING})|([{{}}\[\]:])", re.DOTALL)
 _CONSTANT = re.compile(rf"{_STRING}|(-?(?:NaN|Infinity))", re.DOTALL)
 # Python reads numbers of up to 4,300 digits.
-_LONG_NUMBER = re.compile(rf"{_STRING}|([0-9]{{4000,}})", re.DOTALL)
+_LONG_NUMBER = re.compile(rf"{_STRING}|((?<![0-9])[0-9]{{4000,}})", re.DOTALL)
 _HALF_CHARACTER = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"

@@ -137,10 +137,14 @@ def _refuse_other(metadata: Mapping[str, Any], tables: Sequence[Mapping[str, Any
 def _read_files(metadata: Mapping[str, Any]) -> dict[str, tuple[Artifact, ...]]:
     """Of lock versions before 4.3: by ``name version``."""
     files: dict[str, Any] = take(metadata, "files", dict, {})
-    return {
-        _key(*key.partition(" ")[::2]): tuple(read_file_rows(take(files, key, list, [])))
-        for key in files
-    }
+    found = {}
+    for key in files:
+        try:
+            rows = read_file_rows(take(files, key, list, []))
+        except OddValueError as error:
+            raise OddValueError(f"the files of `{key}`: {error}") from error
+        found[_key(*key.partition(" ")[::2])] = tuple(rows)
+    return found
 
 
 def _key(name: str, version: str) -> str:
@@ -157,6 +161,8 @@ def _read_package(
     note_strange(table, _PACKAGE_KEYS, "package.", strange)
     # In the oldest files the extras stand in the name.
     name = normalise(take_text(table, "name").partition("[")[0])
+    if not name:
+        raise OddValueError("`name` is missing before its extras")
     version = take(table, "version", str, "") or None
     inline = read_file_rows(take(table, "files", list, []))
     groups = take_texts(table, "groups") or take_texts(table, "sections")

@@ -17,14 +17,20 @@ from typing import Any, Final
 INNER: Final = r'[^"\\\x00-\x1f\x7f]'
 
 _KEY = r"[A-Za-z0-9_-]+"
-_SECTION = re.compile(rf"\[(\[)?({_KEY}(?:\.{_KEY})*)\](?(1)\])")
-# uv explains one of its values by a comment; one that holds a quote may be part of a string.
-_PAIR = re.compile(rf"({_KEY}) = (.+?)(?: +#[^\"'\x00-\x1f\x7f]*)?")
-# A string, a key, a number, a word, a bracket: nothing else may stand between them but blanks.
+# Names of more parts are the TOML reader's business, which bounds them.
+_SECTION = re.compile(rf"\[(\[)?({_KEY}(?:\.{_KEY}){{0,20}})\](?(1)\])")
+_PAIR = re.compile(rf"({_KEY}) = (.+)")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+# A string, a key, a number, a word, a bracket: nothing else may stand between them but blanks. What
+# else there is takes the last place, so that no search runs on over a long text.
 _TOKEN = re.compile(
     rf'("{INNER}*")|({_KEY}) = |(?<![\w.+-])((?:0|[1-9][0-9]{{0,15}})(?![\w.+-])|true\b|false\b)'
-    r"|(,)|([\[\]{}])|( +|\n)"
+    r"|(,)|([\[\]{}])|( +|\n)|([\s\S])"
 )
+
+
+# Deeper than any lockfile nests.
+_DEEP: Final = 50
 
 
 class _Unusual(Exception):
@@ -53,11 +59,22 @@ def _load(text: str) -> dict[str, Any]:
         found = _PAIR.fullmatch(line)
         if found is None or found[1] in table:
             raise _Unusual
-        value = found[2]
+        value = _cut_comment(found[2])
         if value == "[":
             value = _gather(lines)
         table[found[1]] = _read_value(value)
     return document
+
+
+def _cut_comment(value: str) -> str:
+    """What stands before a comment: uv explains one of its values by one."""
+    # One that holds a quote may be part of a string.
+    at = value.find(" #", max(value.rfind('"'), value.rfind("'")) + 1)
+    if at < 0:
+        return value
+    if _CONTROL.search(value, at):
+        raise _Unusual
+    return value[:at].rstrip(" ")
 
 
 class _Opened:
@@ -118,14 +135,16 @@ def _gather(lines: Any) -> str:  # noqa: ANN401 - an iterator of text
 
 def _read_value(text: str) -> Any:  # noqa: ANN401 - whatever stands there
     parts: list[str] = []
-    position, depth = 0, 0
+    depth, level = 0, 0
     for token in _TOKEN.finditer(text):
-        if token.start() != position:
+        string, key, scalar, comma, bracket, _, other = token.groups()
+        if other:
             raise _Unusual
-        position = token.end()
-        string, key, scalar, comma, bracket, _ = token.groups()
         if bracket:
             depth += (bracket == "{") - (bracket == "}")
+            level += 1 if bracket in "[{" else -1
+            if level > _DEEP:
+                raise _Unusual
             if bracket == "]" and parts and parts[-1] == ",":
                 parts.pop()  # TOML allows a comma at the end of an array
             parts.append(bracket)
@@ -135,8 +154,6 @@ def _read_value(text: str) -> Any:  # noqa: ANN401 - whatever stands there
             parts.append(token[0])
         elif depth and token[0] == "\n":
             raise _Unusual  # an inline table stands on one line
-    if position != len(text):
-        raise _Unusual
     return json.loads(" ".join(parts), object_pairs_hook=_build_table)
 
 

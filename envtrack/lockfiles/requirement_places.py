@@ -56,7 +56,7 @@ def _read_repository(vcs: re.Match[str], place: str) -> LockedPackage | None:
     fragment = dict(_FRAGMENT.findall(place))
     name = fragment.get("egg", "") or find_filename(vcs["url"]).removesuffix(".git")
     return LockedPackage(
-        name=normalise(name.partition("[")[0]),
+        name=normalise(name.partition("[")[0]) or vcs["url"],
         version=None,
         source=Source(
             kind=SourceKind.GIT if vcs["vcs"] == "git" else SourceKind.UNKNOWN,
@@ -73,7 +73,7 @@ def _read_archive(address: str, place: str, line: LogicalLine) -> LockedPackage:
     name, version = split_archive(address)
     is_path = "://" not in address or address.startswith("file:")
     return LockedPackage(
-        name=normalise(name),
+        name=normalise(name) or address,
         version=version,
         source=Source(
             kind=SourceKind.PATH if is_path else SourceKind.URL,

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from envtrack.errors import LockfileProblem
 from envtrack.lockfiles.text import clean_text, line_of
+from envtrack.lockfiles.toml_text import BeyondBoundsError, find_excess_line, parse_toml
 from envtrack.model.lock import LockedPackage
 
 T = TypeVar("T")
@@ -34,19 +35,19 @@ def load_toml(text: str, *, path: str) -> dict[str, Any]:
     Raises:
         LockfileProblem: empty, an unresolved merge, or not TOML.
     """
-    # Most files are read without it: see `envtrack.lockfiles.plain_toml`.
-    import tomllib
+    from tomllib import TOMLDecodeError
 
     text = clean_text(text, path=path)
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return parse_toml(text)
+    except TOMLDecodeError as error:
         raise _not_toml(text, path, error) from error
+    except BeyondBoundsError as error:
+        raise LockfileProblem(path, line_of(text, error.position), str(error)) from error
     except (RecursionError, ValueError) as error:
         # Python bounds its own work: nesting, and numbers of thousands of digits.
-        raise LockfileProblem(path, None, "not TOML that can be read: too deep or too long") from (
-            error
-        )
+        reason = "not TOML that can be read: too deep or too long"
+        raise LockfileProblem(path, find_excess_line(text), reason) from error
 
 
 def _not_toml(text: str, path: str, error: ValueError) -> LockfileProblem:
@@ -92,22 +93,27 @@ def _header_lines(text: str, count: int) -> list[int]:
 def find_key_line(text: str, message: str, *, section: str = "") -> int | None:
     """The line of the key that a message about the head of the file quotes first.
 
+    A key that is missing has no line: packages have keys of the same names. Otherwise one that
+    begins its line is meant, or else one within a line.
+
     Args:
         text: of the file.
         message: what is wrong.
         section: the table in which the key is looked for first, with those below it: packages can
             have keys of the same name.
     """
-    quoted = re.search(r"`([\w-]+)`", message)
-    if quoted is None:
+    quoted = re.search(r"`([^`]+)`", message)
+    if quoted is None or "is missing" in message:
         return None
-    key = re.compile(rf"^[ \t]*\[*{re.escape(quoted[1])}\b", re.MULTILINE)
-    found = None
+    start = None
     if section:
         start = re.search(rf"^[ \t]*\[[ \t]*{re.escape(section)}\b", text, re.MULTILINE)
-        found = key.search(text, start.start()) if start else None
-    found = found or key.search(text)
-    return None if found is None else line_of(text, found.start())
+    key = rf"[\"']?{re.escape(quoted[1])}\b"
+    for position in dict.fromkeys((start.start() if start else 0, 0)):
+        for before in (r"^[ \t]*(?:\[{1,2}[ \t]*|- )?", r"(?<![\w-])"):
+            if found := re.compile(before + key, re.MULTILINE).search(text, position):
+                return line_of(text, found.end())
+    return None
 
 
 def take(

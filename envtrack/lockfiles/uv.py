@@ -172,7 +172,10 @@ def _read_conflicts(sets: list[Any]) -> tuple[tuple[str, ...], ...]:
     found = []
     for members in sets:
         rows = take_tables({"conflicts": members}, "conflicts")
-        found.append(tuple(_render_conflict(row) for row in rows))
+        try:
+            found.append(tuple(_render_conflict(row) for row in rows))
+        except OddValueError as error:
+            raise OddValueError(f"in `conflicts`, {error}") from error
     return tuple(found)
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final, SupportsIndex, overload
 from envtrack.lockfiles.artifacts import find_filename
 from envtrack.lockfiles.plain_toml import INNER, load_plain
 from envtrack.lockfiles.tables import OddValueError
+from envtrack.lockfiles.toml_text import parse_toml
 from envtrack.lockfiles.uv_package import read_package
 from envtrack.lockfiles.uv_source import parse_source
 from envtrack.lockfiles.uv_tables import read_rows, read_tables
@@ -181,11 +182,9 @@ def _load_package(text: str) -> dict[str, Any]:
 
 
 def _load_slowly(text: str) -> dict[str, Any]:
-    import tomllib
-
     if _FOREIGN.search(text):
         raise OddValueError("a table that is no package's")
-    document = tomllib.loads(f"[[package]]\n{text}")
+    document = parse_toml(f"[[package]]\n{text}")
     if list(document) != ["package"] or len(document["package"]) != 1:
         raise OddValueError("a table that is no package's")
     table: dict[str, Any] = document["package"][0]
@@ -194,11 +193,7 @@ def _load_slowly(text: str) -> dict[str, Any]:
 
 def _load(text: str) -> dict[str, Any]:
     plain = load_plain(text)
-    if plain is not None:
-        return plain
-    import tomllib
-
-    return tomllib.loads(text)
+    return parse_toml(text) if plain is None else plain
 
 
 def _read_plain(found: re.Match[str]) -> LockedPackage | None:

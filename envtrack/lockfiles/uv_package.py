@@ -113,7 +113,11 @@ def read_requirements(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
     rows: list[Any] = take(table, key, list, [])
     if all(isinstance(row, str) for row in rows):
         return tuple(rows)
-    return tuple(render_requirement(row) for row in take_tables(table, key))
+    tables = take_tables(table, key)
+    try:
+        return tuple(render_requirement(row) for row in tables)
+    except OddValueError as error:
+        raise OddValueError(f"in `{key}`, {error}") from error
 
 
 def read_groups(table: Mapping[str, Any], key: str) -> dict[str, tuple[str, ...]]:

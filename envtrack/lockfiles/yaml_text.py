@@ -30,7 +30,7 @@ def load_yaml(text: str, *, path: str) -> dict[str, Any]:
     """
     text = clean_text(text, path=path)
     _refuse_depth(text, path)
-    loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    loader = _find_loader()
     try:
         if _ANCHOR.search(text):
             _refuse_aliases(text, path, loader)
@@ -47,6 +47,20 @@ def load_yaml(text: str, *, path: str) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise LockfileProblem(path, 1, "not a mapping")
     return document
+
+
+def find_row_line(text: str, key: str, position: int) -> int | None:
+    """The line of a row of the list at a top key of what `load_yaml` has read; slow, for faults."""
+    document = yaml.compose(text, _find_loader())
+    for name, rows in document.value if isinstance(document, yaml.MappingNode) else ():
+        if name.value == key and isinstance(rows, yaml.SequenceNode) and position < len(rows.value):
+            line: int = rows.value[position].start_mark.line
+            return line + 1
+    return None
+
+
+def _find_loader() -> Any:  # noqa: ANN401 - PyYAML's loaders
+    return getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 def _refuse_depth(text: str, path: str) -> None:

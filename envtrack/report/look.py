@@ -93,6 +93,7 @@ def _measure(rows: Sequence[Row], room: int) -> list[int]:
         max((_width(show_plain(row.cells[i][0])) for row in rows if i < len(row.cells)), default=0)
         for i in range(count)
     ]
+    sizes = [min(size, room) for size in sizes]
     while count and sum(sizes) + _GAP * (count - 1) > room:
         widest = max(sizes[1:], default=0)
         position = sizes.index(widest, 1) if widest > _LEAST else sizes.index(max(sizes))
@@ -139,7 +140,8 @@ def wrap(text: str, width: int) -> list[str]:
         return [text.rstrip()]
     lines: list[str] = []
     line = ""
-    for word in _WORD.findall(text):
+    # Blanks at the end are no word, and a search through many of them takes their square.
+    for word in _WORD.findall(text.rstrip(" ")):
         if _width(line + word) <= width:
             line += word
             continue
@@ -154,12 +156,15 @@ def _chop(word: str, width: int) -> list[str]:
     """A word in parts of at most `width` columns."""
     if _width(word) <= width:
         return [word]
-    parts = [""]
-    for character in word:
-        if parts[-1] and _width(parts[-1] + character) > width:
-            parts.append("")
-        parts[-1] += character
-    return parts
+    parts = []
+    start, used = 0, 0
+    for at, character in enumerate(word):
+        size = _width(character)
+        if at > start and used + size > width:
+            parts.append(word[start:at])
+            start, used = at, 0
+        used += size
+    return [*parts, word[start:]]
 
 
 def _width(text: str) -> int:

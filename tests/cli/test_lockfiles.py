@@ -42,3 +42,22 @@ def test_what_can_not_be_read_goes_through_as_it_is(lab: Lab, tmp_path: Path) ->
     path.write_bytes(b"<<<<<<< HEAD\n\xff\n")
     assert lab.run("lockfiles", "textconv", str(path)).out == "<<<<<<< HEAD\n\\xff\n"
     assert lab.run("lockfiles", "textconv", str(tmp_path / "none")).code == 2
+
+
+def test_no_value_steers_the_terminal(lab: Lab, tmp_path: Path) -> None:
+    path = tmp_path / "environment.yml"
+    path.write_text('dependencies:\n- "a=1\\e[2J"\n- b=1=2\n', encoding="utf-8")
+    assert lab.run("lockfiles", "textconv", str(path)).out == ("b 1 2\nnot pinned: a=1\\x1b[2J\n")
+    path = tmp_path / "uv.lock"
+    path.write_text('version = 1\nrequires-python = "\\u001b[2J"\n', encoding="utf-8")
+    assert lab.run("lockfiles", "textconv", str(path)).out == "requires-python \\x1b[2J\n"
+
+
+def test_a_long_name_of_a_platform_is_cut_in_every_line(lab: Lab, tmp_path: Path) -> None:
+    path = tmp_path / "conda-linux-64.lock"
+    url = "https://conda.example/conda-forge/noarch/a-{}-0.conda\n"
+    rows = "".join(url.format(number) for number in range(500))
+    path.write_text(f"# platform: {'x' * 40_000}\n@EXPLICIT\n{rows}", encoding="utf-8")
+    out = lab.run("lockfiles", "textconv", str(path)).out
+    assert len(out) < 100_000
+    assert out.startswith(f"a 0 0 for {'x' * 99}…\n")

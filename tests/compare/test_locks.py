@@ -532,3 +532,29 @@ def test_changes_come_from_the_ground_up_and_roots_first() -> None:
         ("torch", "framework", "root"),
         ("a", "packages", "root"),
     ]
+
+
+def pixi(*environments: tuple[str, tuple[str, ...]]) -> Lock:
+    """One noarch package in these environments, each on these platforms."""
+    url = "https://conda.example/conda-forge/noarch/a-1-0.conda"
+    lines = ["version: 6", "environments:"]
+    for name, platforms in environments:
+        lines += [f"  {name}:", "    packages:"]
+        for platform in platforms:
+            lines += [f"      {platform}:", f"      - conda: {url}"]
+    return parse_lock("\n".join([*lines, "packages:", f"- conda: {url}", ""]), path="pixi.lock")
+
+
+def test_a_package_that_is_in_other_groups_on_one_platform_only_is_told_in_both_directions() -> (
+    None
+):
+    both = ("linux-64", "osx-64")
+    before = pixi(("default", both), ("docs", both))
+    # The file has the platforms in another order now; that alone is no change.
+    after = pixi(("default", ("osx-64",)), ("docs", both))
+    (change,) = compare_locks(before, after)
+    assert change.detail == "in docs, main → in docs; for linux-64"
+    (change,) = compare_locks(after, before)
+    assert change.detail == "in docs → in docs, main; for linux-64"
+    (change,) = compare_locks(before, pixi(("docs", both)))
+    assert change.detail == "in docs, main → in docs"

@@ -1,225 +1,156 @@
-"""Feeds texts that are nearly lockfiles to everything that reads, selects, compares and shows them.
+"""Damages lockfiles without end and looks for what none of them may cause.
 
-    python -m tests.lockfiles.fuzz [--seconds 600] [--rounds N] [--seed 1] [FOLDER…]
+`python -m tests.lockfiles.fuzz --seconds 600 --seed 1 [--corpus DIR]…`
 
-Takes every file below the folders (by default the tests' own fixtures), changes it, and reads it.
-What comes of it must be a lock or one `LockfileProblem` whose line the text has; a lock is then
-selected from for Linux, compared with the file it came from in both directions and as one machine
-sees it, and shown in each form. Any other exception, a run of over five seconds of processor time,
-and memory beyond a hundred times the file's size (and 200 MB) are findings: printed with the seed
-that makes them again.
+Whatever the bytes, a reader gives a `Lock` or one `LockfileProblem` with its line; what takes the
+lock further takes that one too. Anything else, more than five seconds of processor time for a step,
+or memory beyond a small multiple of the file, is a finding. Each is printed with the options that
+do it again (`--seed 1 --only 4711`); `--keep DIR` also writes its file.
 """
 
 from __future__ import annotations
 
 import argparse
-import random
-import resource
 import sys
 import time
-import traceback
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
 from typing import Final
 
-from envtrack.compare.locks import compare_locks
-from envtrack.errors import LockfileProblem
-from envtrack.lockfiles.interface import parse_lock
-from envtrack.lockfiles.select import explain_selection, identity
-from envtrack.model.comparison import Comparison
-from envtrack.model.lock import Lock
-from envtrack.model.selection import Selection
-from envtrack.report.comparison import render_comparison_json, render_comparison_text
-from envtrack.report.comparison_markdown import render_comparison_markdown
-from envtrack.report.look import Look
-from tests.lockfiles.texts import FIXTURES, LINUX
+from envtrack.lockfiles.interface import find_format
+from tests.lockfiles.damage import damage
+from tests.lockfiles.damage_tree import shorten
+from tests.lockfiles.fuzz_checks import Checker, FindingError, Original, limit_memory
+from tests.lockfiles.samples import SAMPLES
+from tests.lockfiles.texts import FIXTURES
 
-_LIMIT_S: Final = 5.0
-_MEMORY_FLOOR: Final = 200_000_000
-_MEMORY_FACTOR: Final = 100
-_LARGEST: Final = 300_000
-_ODD: Final = (
-    *("[", "]", "{", "}", '"', "'", '"""', "=", ":", ",", "#", "\\", "\0", "\r", "\x85", "\u2028"),
-    *("\ufeff", "\ud7ff", "é", "  ", "\t", "- ", "\n", "\n\n", "\n[[package]]\n", "\n[metadata]\n"),
-    *("9" * 5000, "[" * 3000, "(" * 3000, " " * 20_000, "\n" * 5000, '"' * 5001, "\\" * 5001),
-    *("= 1", '= ""', "= []", "= {}", "= [{}]", "= true", "= nan", "null", "~", "1e999", "-1"),
-    *("&a [*a]", "*a", "<<: *a", "!!python/object:os.system", "&a", "%YAML 9", "---\n", "...\n"),
-    *("<<<<<<< HEAD\n", "=======\n", ">>>>>>> x\n", "@EXPLICIT\n", "-r x.txt\n", "-e .\n", " ; "),
-    *("extra == 'x'", "python_version < '3'", "'x' in extras", "not ", " and ", " or ", ">=", "=="),
-)
+# What a file of each format is called, where its own name in a corpus does not say it.
+_NAMES: Final = {
+    "conda explicit list": "conda-linux-64.lock",
+    "environment.yml": "environment.yml",
+    "requirements.txt": "requirements.txt",
+}
+_OTHERS: Final = frozenset({"README.md", "pair.json"})
+_OTHER_NAME: Final = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What must not be.
+@dataclass(slots=True)
+class Findings:
+    """What was found, the first of each kind in full.
 
     Attributes:
-        path: the file that was changed.
-        seed: with it the change is made again.
-        said: what happened.
+        counts: how often each kind was found.
+        shown: one text for each kind.
+        rounds: how many files were tried.
     """
 
-    path: Path
-    seed: str
-    said: str
+    counts: Counter[str] = field(default_factory=Counter)
+    shown: dict[str, str] = field(default_factory=dict)
+    rounds: int = 0
+
+    def add(self, finding: FindingError, where: str) -> bool:
+        """Counts it; whether it is the first of its kind, which is printed."""
+        self.counts[finding.kind] += 1
+        if finding.kind in self.shown:
+            return False
+        self.shown[finding.kind] = f"{finding.kind}\n  {where}\n{finding}\n"
+        sys.stdout.write(self.shown[finding.kind])
+        sys.stdout.flush()
+        return True
 
 
-def mutate(text: str, dice: random.Random) -> str:
-    """The text with a few changes of one to some thousand characters, or of whole lines."""
-    for _ in range(dice.randint(1, 4)):
-        text = dice.choice(_CHANGES)(text, dice)
-    return text
+def load_corpus(folders: Sequence[Path]) -> list[Original]:
+    """The lockfiles below these folders, or the repository's own; those of no format are left out."""
+    found = [(path, text) for _, (path, text) in sorted(SAMPLES.items())] if not folders else []
+    paths = [path for folder in folders or (FIXTURES,) for path in sorted(folder.rglob("*"))]
+    found += [
+        (path.name, path.read_text(encoding="utf-8", errors="replace"))
+        for path in paths
+        if path.is_file() and path.name not in _OTHERS and "pyproject" not in path.name
+    ]
+    return [original for name, text in found if (original := _as_original(name, text)) is not None]
 
 
-def _put(text: str, dice: random.Random) -> str:
-    at = dice.randint(0, len(text))
-    return text[:at] + dice.choice(_ODD) + text[at + dice.choice((0, 0, 1, 5, 40)) :]
+def _as_original(name: str, text: str) -> Original | None:
+    chosen = find_format("", text) or find_format(name, "")
+    if chosen is None:
+        return None
+    return Original(name=name, path=_NAMES.get(chosen.name, chosen.name), text=text)
 
 
-def _cut(text: str, dice: random.Random) -> str:
-    at = dice.randint(0, len(text))
-    return text[:at] if dice.random() < 0.2 else text[:at] + text[at + dice.randint(1, 400) :]
+def run(
+    corpus: Sequence[Original],
+    rounds: Iterator[int],
+    *,
+    seed: int,
+    scratch: Path,
+    keep: Path | None = None,
+) -> Findings:
+    """Damages and checks one file a round.
 
-
-def _move_lines(text: str, dice: random.Random) -> str:
-    lines = text.split("\n")
-    at, other = dice.randrange(len(lines)), dice.randrange(len(lines))
-    some = lines[at : at + dice.randint(1, 12)]
-    if dice.random() < 0.5:
-        del lines[at : at + len(some)]
-    return "\n".join([*lines[:other], *some, *lines[other:]])
-
-
-def _swap_words(text: str, dice: random.Random) -> str:
-    """A name, a version or a value becomes another one of the file: loops, ends that lead nowhere."""
-    words = text.split('"')
-    if len(words) < 2:
-        return text
-    words[dice.randrange(len(words))] = words[dice.randrange(len(words))]
-    return '"'.join(words)
-
-
-def _change_value(text: str, dice: random.Random) -> str:
-    lines = text.split("\n")
-    at = dice.randrange(len(lines))
-    for sign in (" = ", ": "):
-        key, found, _ = lines[at].partition(sign)
-        if found:
-            lines[at] = key + sign + dice.choice(_ODD).strip("= ")
-            break
-    return "\n".join(lines)
-
-
-def _change_ends(text: str, dice: random.Random) -> str:
-    return dice.choice((text.replace("\n", "\r\n"), f"\ufeff{text}", text.replace("\n", "\r")))
-
-
-_CHANGES: Final = (
-    _put,
-    _cut,
-    _move_lines,
-    _swap_words,
-    _change_value,
-    _put,
-    _swap_words,
-    _change_ends,
-)
-
-
-def use(text: str, path: str, original: Lock | None) -> None:
-    """Everything that is done with a lockfile's text.
-
-    Raises:
-        AssertionError: a problem names a line that the text does not have.
+    Args:
+        corpus: what is damaged.
+        rounds: their numbers; together with `seed` each decides all that happens in its round.
+        seed: see `rounds`.
+        scratch: a folder for files.
+        keep: where the file of each kind of finding goes.
     """
-    lock: Lock | None = None
-    line: int | None = None
-    try:
-        lock = parse_lock(text, path=path, include=lambda _: None)
-    except LockfileProblem as problem:
-        line = problem.line
-    # A file that ends too early is wrong at its end.
-    assert line is None or 0 < line <= text.count("\n") + 2
-    if lock is None:
-        return
-    assert all(package.name for package in lock.packages)
-    chosen = explain_selection(lock, Selection(all_extras=True, all_groups=True), LINUX)
-    identity(chosen.packages)
-    explain_selection(lock, Selection(), {})
-    for before, after in ((original, lock), (lock, original), (None, lock)):
-        for environment in (None, LINUX):
-            changes = compare_locks(before, after, environment=environment)
-            told = Comparison(before="a", after="b", changes=changes)
-            render_comparison_text(told, Look(is_full=True))
-            render_comparison_json(told)
-            render_comparison_markdown(told)
-    assert compare_locks(lock, parse_lock(text, path=path, include=lambda _: None)) == ()
-
-
-def list_files(folders: Sequence[Path]) -> list[Path]:
-    """The files of bearable size below the folders, in the same order each time."""
-    found = (path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file())
-    return [path for path in found if path.stat().st_size <= _LARGEST and path.suffix != ".py"]
-
-
-def run_rounds(files: Sequence[Path], seed: int, rounds: Iterator[int]) -> Iterator[Finding | None]:
-    """One file changed and used a round; what must not be, or `None`."""
-    originals: dict[Path, tuple[str, Lock | None]] = {}
+    findings = Findings()
+    checker = Checker(scratch)
     for number in rounds:
-        dice = random.Random(f"{seed}:{number}")
-        path = dice.choice(files)
-        if path not in originals:
-            originals[path] = _read(path)
-        text, original = originals[path]
-        changed = mutate(text, dice)
-        spent, held = time.process_time(), _peak_bytes()
-        said = ""
+        findings.rounds += 1
+        random = Random(f"{seed} {number}")
+        whole = random.choice(corpus)
+        original = replace(whole, text=shorten(whole.text, random))
+        content = damage(original.text, random.choice(corpus).text, random)
+        path = original.path
+        if random.random() < _OTHER_NAME:
+            path = random.choice((*(other.path for other in corpus), "x"))
         try:
-            use(changed, path.name, original)
-        except Exception:  # noqa: BLE001 - that none comes is what is looked for
-            said = traceback.format_exc()
-        if time.process_time() - spent > _LIMIT_S:
-            said += f"\n{time.process_time() - spent:.1f} s for {len(changed)} characters"
-        if _peak_bytes() - held > max(_MEMORY_FLOOR, _MEMORY_FACTOR * len(changed)):
-            said += f"\n{_peak_bytes() - held} bytes for {len(changed)} characters"
-        yield Finding(path=path, seed=f"{seed}:{number}", said=said) if said else None
+            checker.check(original, content, path)
+        except FindingError as finding:
+            is_first = findings.add(
+                finding, f"{original.name} as {path}, --seed {seed} --only {number}"
+            )
+            if is_first and keep is not None:
+                (keep / f"{seed}-{number}-{path}").write_bytes(content)
+    return findings
 
 
-def _read(path: Path) -> tuple[str, Lock | None]:
-    text = path.read_text("utf-8", "backslashreplace")
-    try:
-        return text, parse_lock(text, path=path.name)
-    except LockfileProblem:
-        return text, None
+def _count(seconds: float, start: int) -> Iterator[int]:
+    end = time.monotonic() + seconds
+    number = start
+    while time.monotonic() < end:
+        yield number
+        number += 1
 
 
-def _peak_bytes() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def main() -> None:
-    """Runs until the time is over, and ends with 1 if there was a finding."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folders", nargs="*", type=Path, default=[FIXTURES])
+def main() -> int:
+    """Runs from the command line; 1 if something was found."""
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--rounds", type=int, default=sys.maxsize)
     parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    end = time.monotonic() + options.seconds
-    done = found = 0
-    for finding in run_rounds(
-        list_files(options.folders), options.seed, iter(range(options.rounds))
-    ):
-        done += 1
-        if finding is not None:
-            found += 1
-            sys.stdout.write(f"{finding.path} {finding.seed}\n{finding.said}\n")
-        if time.monotonic() > end:
-            break
-    sys.stdout.write(f"{done} rounds, {found} findings\n")
-    sys.exit(1 if found else 0)
+    parser.add_argument("--start", type=int, default=0, help="the number of the first round")
+    parser.add_argument("--only", type=int, help="one round, to see it again")
+    parser.add_argument("--corpus", type=Path, action="append", default=[])
+    parser.add_argument("--keep", type=Path, help="where the files that found something go")
+    asked = parser.parse_args()
+    limit_memory()
+    rounds = _count(asked.seconds, asked.start) if asked.only is None else iter([asked.only])
+    started = time.monotonic()
+    with TemporaryDirectory() as scratch:
+        corpus = load_corpus(asked.corpus)
+        findings = run(corpus, rounds, seed=asked.seed, scratch=Path(scratch), keep=asked.keep)
+    took = time.monotonic() - started
+    told = [f"{count:6} {kind}\n" for kind, count in findings.counts.most_common()]
+    sum_ = f"{findings.rounds} rounds in {took:.0f} s on {len(corpus)} lockfiles"
+    sys.stdout.write(f"{sum_}: {len(told)} kinds of findings\n{''.join(told)}")
+    return 1 if findings.shown else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -168,7 +168,7 @@ def test_a_mirror_moves_the_source_of_each_package_and_no_version() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("version: 2\npackage: []\n", None, "`version` 2 is newer"),
+        ("version: 2\npackage: []\n", 1, "`version` 2 is newer"),
         ("version: 1\nmetadata: {}\n", None, "`package` is missing: it is no conda-lock.yml"),
         (HEAD + "- version: 1\n", 11, "a package: `name` is missing"),
         (HEAD + NUMPY + NUMPY.replace("version: '1.10'", "version: []"), 22, "`version` is an array"),

@@ -129,13 +129,13 @@ def test_files_of_the_pip_part_are_followed() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("name: a\n", None, "`dependencies` is missing or no list"),
-        ("dependencies: numpy\n", None, "`dependencies` is missing or no list"),
+        ("name: a\n", None, "`dependencies` is missing"),
+        ("dependencies: numpy\n", 1, "`dependencies` is no list"),
         ("dependencies:\n- numpy\n- '!!'\n", 3, "no package: `!!`"),
         ("dependencies:\n- [numpy]\n", None, "no package: ``"),
         ("dependencies:\n- pip:\n  - a==1\n  - '???'\n", 4, "no requirement: `???`"),
-        ("dependencies:\n- pip: {a: b}\n", None, "`pip` is not an array of strings"),
-        ("channels: {a: b}\ndependencies:\n- numpy\n", None, "`channels` is not an array"),
+        ("dependencies:\n- pip: {a: b}\n", 2, "`pip` is not an array of strings"),
+        ("channels: {a: b}\ndependencies:\n- numpy\n", 1, "`channels` is not an array"),
         ("dependencies:\n- a\n\t- b\n", 3, "not YAML"),
     ],
 )

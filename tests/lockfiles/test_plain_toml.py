@@ -82,6 +82,8 @@ def test_what_uv_writes_is_plain() -> None:
         "a = [ # 1\n2,\n]",
         "a = 1 # \x01",
         "a = # 1",
+        "a = 1 " + "# " * 100_000 + "'",
+        "a = 1 " + "# " * 100_000,
         "a = { b = 1 }\n[a.c]\nd = 1",
         "[a]\nb = { c = 1 }\n[a.b.d]\ne = 1",
         "[a]\nb = { c = { d = 1 } }\n[[a.b.c.e]]\nf = 1",

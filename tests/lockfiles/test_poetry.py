@@ -377,8 +377,7 @@ PACKAGE = '[[package]]\nname = "a"\nversion = "1"\npython-versions = "*"\n'
         (f"{PACKAGE}markers = 3\n[metadata]\nlock-version = '2.1'\n", 1, "`markers` is neither"),
         ("[[package]]\nname = 'a'\n[metadata]\nlock-version = '2.1'\n", 1, "`version` is missing"),
         (f"{PACKAGE}dependencies = {{b = 1}}\n[metadata]\nlock-version = '2.1'\n", 1, "`b` is nei"),
-        # No tool writes it so; a line is not claimed.
-        ("\nmetadata = {lock-version = '3.0'}", None, "newer"),
+        ("\nmetadata = {lock-version = '3.0'}", 2, "newer"),
         ("x = 1\nextras = 3\n[metadata]\nlock-version = '2.1'\n", 2, "`extras` is a number"),
     ],
 )

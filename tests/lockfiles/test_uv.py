@@ -296,7 +296,7 @@ def test_an_empty_file_is_said_to_be_empty(text: str) -> None:
         ("version = true\n", 1, "`version` is a boolean"),
         ("version = 1\nrevision = 2.5\n", 2, "`revision` is a number"),
         ("version = 1\n[manifest]\nmembers = [1]\n", 3, "`members` is not an array of strings"),
-        ("version = 1\n[manifest]\nconstraints = [{}]\n", None, "a requirement has no name"),
+        ("version = 1\n[manifest]\nconstraints = [{}]\n", 3, "a requirement has no name"),
         ("version = 1\n\n[package]\nname = 'a'\n", 3, "`package` is a table, not an array"),
         ("version = 1\n\n[[package]]\nversion = '1'\n", 3, "a package: `source` is missing"),
         ("version = 1\n[[package]]\nsource = {virtual = '.'}\n", 2, "`name` is missing"),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,3 +54,20 @@ def test_colours_end_with_their_text() -> None:
         [Line("title", "bold green", 2), Row((("a", "dim"), ("b", "")))], Look(is_coloured=True)
     )
     assert shown == "  \x1b[1;32mtitle\x1b[0m\n  \x1b[2ma\x1b[0m  b\n"
+
+
+@pytest.mark.parametrize(
+    "text", ["i\u0307" * 50_000, "a" + " " * 100_000, "\u0307" * 100_000, "界" * 50_000]
+)
+def test_a_value_of_a_hundred_thousand_characters_takes_no_time(text: str) -> None:
+    start = time.process_time()
+    shown = render_blocks([Row((("a", ""), (text, ""), ("b", "")))], Look())
+    assert time.process_time() - start < 2
+    assert shown.startswith("  a")
+
+
+def test_a_combining_mark_stays_with_its_letter_and_a_wide_letter_takes_two_columns() -> None:
+    assert wrap("e\u0301" * 5, 2) == ["e\u0301e\u0301", "e\u0301e\u0301", "e\u0301"]
+    assert wrap("界界界", 5) == ["界界", "界"]
+    assert wrap("界界", 1) == ["界", "界"]
+    assert wrap("ab   cd   ", 4) == ["ab", "cd"]
