@@ -126,7 +126,7 @@ def take(
     """
     value = table.get(key)
     if value is None and alias is not None:
-        value = table.get(alias)
+        key, value = alias, table.get(alias)
     if value is None:
         return default
     # bool is an int to Python, and nowhere a number to a lockfile.
@@ -155,7 +155,7 @@ def take_texts(table: Mapping[str, Any], key: str, *, alias: str | None = None) 
     """
     value = table.get(key)
     if value is None and alias is not None:
-        value = table.get(alias)
+        key, value = alias, table.get(alias)
     if value is None:
         return ()
     if isinstance(value, str):
@@ -173,7 +173,9 @@ def take_tables(
     Raises:
         OddValueError: something in it is no table.
     """
-    value: list[Any] = take(table, key, list, [], alias=alias)
+    if alias is not None and table.get(key) is None:
+        key = alias
+    value: list[Any] = take(table, key, list, [])
     for item in value:
         if not isinstance(item, dict):
             raise OddValueError(f"`{key}` holds {type_name(item)}, not a table")

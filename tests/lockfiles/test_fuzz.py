@@ -77,6 +77,9 @@ def test_the_line_of_an_excess_is_found_in_time_that_grows_with_the_text(piece: 
         ("[manifest]\nmembers = 1", 5, "`members` is not an array of strings"),
         ("[manifest]\nconstraints = [{}]", 5, "in `constraints`, a requirement has no name"),
         ("package = 1", 4, "`package` is a number, not an array"),
+        ('distribution = ["a"]', 4, "`distribution` holds a string, not a table"),
+        ("distribution = 1", 4, "`distribution` is a number, not an array"),
+        ("environment-markers = 1", 4, "`environment-markers` is not an array of strings"),
     ],
 )
 def test_a_fault_of_the_head_of_a_uv_lock_says_its_line(head: str, line: int, reason: str) -> None:
