@@ -38,7 +38,7 @@ def judge_pins(step: Step, options: Pins) -> Iterator[Fault]:
         if change.layer in options.layers
         or (not change.is_fact and _fits(change.name, options.packages))
     ]
-    if moved and step.before is not None:
+    if moved:
         yield Fault(
             found=f"pinned, and moves: {join_names([say_change(change) for change in moved])}",
             ways_out=tuple(tell_way_back(step, moved)),

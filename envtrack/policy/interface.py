@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from envtrack.model.comparison import Change, Origin
+from envtrack.model.comparison import Change, ChangeKind, Origin
 
 if TYPE_CHECKING:
     from envtrack.model.lock import Lock, LockedPackage
@@ -68,14 +68,18 @@ class Step(NamedTuple):
     def list_moved(self, *, with_forced: bool = False) -> tuple[Change, ...]:
         """The packages that moved, and the Pythons that the lock is for.
 
-        The project's own version is no change of the environment, and a marker no move.
+        The project's own version is no change of the environment, and a marker no move. A lockfile
+        that comes, or goes, or held nothing, moves nothing.
         """
-        locks = [lock for lock in (self.before, self.after) if lock is not None]
-        own = {package.name for lock in locks for package in lock.roots}
+        if not (self.before and self.before.packages and self.after and self.after.packages):
+            return ()
+        own = {package.name for lock in (self.before, self.after) for package in lock.roots}
         return tuple(
             change
             for change in self.changes
-            if change.name not in own and (with_forced or change.origin is not Origin.FORCED)
+            if change.name not in own
+            and change.kind is not ChangeKind.SELECTOR
+            and (with_forced or change.origin is not Origin.FORCED)
         )
 
     def list_new(self) -> Iterator[LockedPackage]:

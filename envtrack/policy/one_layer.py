@@ -21,8 +21,8 @@ WHY = (
 
 def judge_layers(step: Step, options: OneLayer) -> Iterator[Fault]:
     """How many layers move, the machine's own included; and how many packages were asked for."""
-    if step.before is None or step.after is None:
-        return  # a lockfile that comes or goes moves nothing
+    if not step.list_moved(with_forced=True):
+        return  # what moved on the machine alone is no lockfile's affair
     groups = _group(step, options)
     if len(groups) > options.layers:
         said = "; ".join(f"{name} ({_say(changes)})" for name, changes in groups)
