@@ -186,7 +186,7 @@ def _step(at: Any, part: str | int) -> Any:  # noqa: ANN401 - annotations of any
     if isclass(at) and issubclass(at, BaseModel):
         fields = at.model_fields.items()
         return next((f.annotation for name, f in fields if part in (f.alias, name)), None)
-    arguments = get_args(at)
+    arguments = [argument for argument in get_args(at) if argument is not Ellipsis]
     return arguments[-1] if arguments else None
 
 

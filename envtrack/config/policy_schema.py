@@ -111,13 +111,13 @@ class Period(Model):
 
     start: Text = Field(alias="from")
     end: Text = Field(alias="to")
-    every: Literal["", "year", "week"] = ""
+    every: Literal["once", "year", "week"] = "once"
     name: Text = ""
 
     @model_validator(mode="after")
     def _check_ends(self) -> Self:
         check, expected = {
-            "": (_is_moment, "a date such as 2026-12-20, or a time such as 2026-12-20T18:00"),
+            "once": (_is_moment, "a date such as 2026-12-20, or a time such as 2026-12-20T18:00"),
             "year": (lambda v: bool(_YEARLY.fullmatch(v)), "month and day, such as 12-20"),
             "week": (lambda v: bool(_WEEKLY.fullmatch(v)), "day and time, such as fri 12:00"),
         }[self.every]
@@ -125,7 +125,7 @@ class Period(Model):
             if not check(value):
                 said = f"`{value}`: expected {expected}"
                 raise problem(said)
-        if not self.every and datetime.fromisoformat(self.start).replace(
+        if self.every == "once" and datetime.fromisoformat(self.start).replace(
             tzinfo=None
         ) > datetime.fromisoformat(self.end).replace(tzinfo=None):
             said = "`from` is later than `to`"
