@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from envtrack.model.oid import Oid
 
 _GPU_COUNT = "hardware.gpu.count"
+_SHORT = 10
 
 
 class Case(NamedTuple):
@@ -152,7 +153,14 @@ class _Place:
             return find_content(repository, f"{name}:{inside}")
 
         content = repository.read_blob(blob)
-        return parse_lock_bytes(content, path, include=make_include(path, read))
+        return parse_lock_bytes(
+            content, path, name=self._shown(name), include=make_include(path, read)
+        )
+
+    def _shown(self, name: str) -> str:
+        """How a message names the state; nothing for what is staged."""
+        commit, up, _ = name.partition("^")
+        return f"{commit[:_SHORT]}{up}" if self._names[1] else ""
 
     def read_snapshot(self, name: str, path: str) -> Snapshot | None:
         content = find_content(self._case.repository, f"{name}:{path}")

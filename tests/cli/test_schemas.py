@@ -9,10 +9,10 @@ import pytest
 from pydantic import TypeAdapter
 
 from tests.cli.lab import Lab
-from tests.report.schemas import FOLDER, SHAPES, list_strangers, make_schema
+from tests.report.schemas import FOLDER, POLICY, SHAPES, list_strangers, make_schema
 
 
-@pytest.mark.parametrize("kind", sorted(SHAPES))
+@pytest.mark.parametrize("kind", [*sorted(SHAPES), POLICY])
 def test_the_schemas_are_those_of_the_shapes(kind: str) -> None:
     assert (FOLDER / f"{kind}.json").read_text(encoding="utf-8") == make_schema(kind)
 
@@ -45,3 +45,4 @@ def test_comparisons_and_logs_are_as_documented(lab: Lab) -> None:
     log = lab.run_json("log")
     check("log", log)
     assert any(entry["verdicts"] for entry in log["entries"])
+    check("check", lab.run_json("check", "HEAD"))

@@ -9,15 +9,24 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 import envtrack
-from envtrack.report.shapes import ComparisonShape, LogShape
+from envtrack.config.policy_schema import PolicyModel
+from envtrack.report.shapes import CheckShape, ComparisonShape, LogShape
 
+POLICY: Final = "policy"
 FOLDER: Final = Path(envtrack.__file__).parent / "data" / "schemas"
-SHAPES: Final[dict[str, Any]] = {"comparison": ComparisonShape, "log": LogShape}
+SHAPES: Final[dict[str, Any]] = {
+    "check": CheckShape,
+    "comparison": ComparisonShape,
+    "log": LogShape,
+}
 
 
 def make_schema(kind: str) -> str:
     """The schema of one kind of document, as text."""
-    schema = TypeAdapter(SHAPES[kind]).json_schema()
+    if kind == POLICY:
+        schema = PolicyModel.model_json_schema(by_alias=True)
+    else:
+        schema = TypeAdapter(SHAPES[kind]).json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
@@ -46,7 +55,7 @@ def list_strangers(schema: dict[str, Any], value: object, where: str = "$") -> l
 def main() -> None:
     """Writes them all."""
     FOLDER.mkdir(exist_ok=True)
-    for kind in SHAPES:
+    for kind in (*SHAPES, POLICY):
         (FOLDER / f"{kind}.json").write_text(make_schema(kind), encoding="utf-8")
 
 
