@@ -13,12 +13,8 @@ from envtrack.cli.output import Colour, Format, Output, Rendering, put_out
 from envtrack.errors import CommandFailed, UsageProblem
 
 if TYPE_CHECKING:
-    from envtrack.config.policies import Policy
-    from envtrack.config.settings import Settings
     from envtrack.git.repository import Repository
     from envtrack.model.breach import Judged
-    from envtrack.policy.interface import Step
-    from envtrack.record.policy_steps import Case
 
 
 class CheckFormat(StrEnum):
@@ -81,17 +77,12 @@ def check(
 
 
 def _check_staged(repository: "Repository", message: Path | None) -> "Judged":
-    from envtrack.config.policies import read_policies
-    from envtrack.config.settings import read_settings
-    from envtrack.record.policy_steps import read_staged_steps
+    from envtrack.record.check import check_staged
 
     if repository.is_bare:
         raise UsageProblem("a bare repository has nothing staged", hint="`envtrack check OLD..NEW`")
-    case = _make_case(repository, read_settings(repository.root))
     text = None if message is None else _read_message(message)
-    now = datetime.now(UTC).astimezone()
-    steps = list(read_staged_steps(case, at=now, message=text))
-    return _judge(read_policies(repository.root), steps)
+    return check_staged(repository, message=text)
 
 
 def _read_message(path: Path) -> str:
@@ -103,6 +94,7 @@ def _read_message(path: Path) -> str:
 
 def _check_commits(repository: "Repository", revision: str) -> "Judged":
     from envtrack.git.steps import list_range
+    from envtrack.record.check import judge, make_case
     from envtrack.record.policy_files import read_policies_at, read_settings_at
     from envtrack.record.policy_steps import read_commit_steps
 
@@ -114,44 +106,15 @@ def _check_commits(repository: "Repository", revision: str) -> "Judged":
     end = repository.get_commit(newer if dots else revision)
     start = repository.get_commit(older) if dots else repository.find_commit(f"{end.hex}^")
     settings = read_settings_at(repository, end)
-    case = _make_case(repository, settings)
+    case = make_case(repository, settings)
     try:
         span = f"{start.hex}..{end.hex}" if dots and start else end.hex
         commits = list_range(repository, span, case.pathspecs)
     except CommandFailed as error:
         raise UsageProblem(f"{revision}: git knows no such range") from error
     steps = [step for commit in commits for step in read_commit_steps(case, commit)]
-    return _judge(read_policies_at(repository, start, end), steps)
-
-
-def _make_case(repository: "Repository", settings: "Settings") -> "Case":
-    from envtrack.collect.machine_name import find_machine_name
-    from envtrack.record.policy_steps import Case
-
-    environ = dict(os.environ)
-    machine = find_machine_name(environ, configured=settings.machine or None, salt=settings.salt)
-    return Case(
-        repository=repository,
-        lockfiles=settings.lockfiles,
-        machine=machine,
-        layer_rules=settings.layers,
-    )
-
-
-def _judge(policies: "tuple[Policy, ...]", steps: "list[Step]") -> "Judged":
-    from envtrack.model.breach import Judged
-    from envtrack.policy.engine import judge_steps
-
     today = datetime.now(UTC).date()
-    return Judged(
-        breaches=tuple(
-            breach._replace(policy=policy.where)
-            for policy in policies
-            for breach in judge_steps(policy.model, steps, today=today)
-        ),
-        steps=len(steps),
-        policies=tuple(policy.where for policy in policies),
-    )
+    return judge(read_policies_at(repository, start, end), steps, today=today)
 
 
 def _put_out(judged: "Judged", form: CheckFormat, path: Path | None, colour: Colour) -> None:

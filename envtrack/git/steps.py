@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _LONG_S = 300.0
 _NOTHING = "0"
+_OURS = "env-"
 
 
 class FileStep(NamedTuple):
@@ -81,23 +82,48 @@ def list_range(repository: Repository, span: str, pathspecs: Sequence[str]) -> t
     return tuple(map(Oid, said.text.split()))
 
 
+class Details(NamedTuple):
+    """What is said of a commit.
+
+    Attributes:
+        oid: which.
+        parents: their names.
+        committed_at: ISO 8601 with the committer's offset.
+        message: whole.
+    """
+
+    oid: Oid
+    parents: tuple[str, ...]
+    committed_at: str
+    message: str
+
+
+def read_details(repository: Repository, commit: Oid) -> Details:
+    """What a commit says of itself."""
+    said = repository.git(
+        "log", "-1", "--no-show-signature", "--format=%P%x00%cI%x00%B", commit.hex
+    )
+    parents, at, message = said.text.split("\0", 2)
+    return Details(commit, tuple(parents.split()), at.strip(), message)
+
+
 def list_commit_steps(
-    repository: Repository, commit: Oid, pathspecs: Sequence[str]
+    repository: Repository, commit: Details, pathspecs: Sequence[str]
 ) -> tuple[FileStep, ...]:
     """What one commit does to the files.
 
     A merge does what is like none of its parents; it is told against the first.
     """
-    parents = repository.read_commit(commit).parents
+    name, parents = commit.oid.hex, commit.parents
     head = ("diff-tree", "-r", "--raw", "-z", "--no-abbrev", "--no-commit-id")
     if len(parents) > 1:
-        names = _list_own(repository, commit, pathspecs)
+        names = _list_own(repository, commit.oid, pathspecs)
         if not names:
             return ()
-        pathspecs = [f":(top,literal){name}" for name in names]
-        said = repository.git(*head, "-M", parents[0].hex, commit.hex, "--", *pathspecs)
+        pathspecs = [f":(top,literal){each}" for each in names]
+        said = repository.git(*head, "-M", parents[0], name, "--", *pathspecs)
     else:
-        said = repository.git(*head, "-M", "--root", commit.hex, "--", *pathspecs)
+        said = repository.git(*head, "-M", "--root", name, "--", *pathspecs)
     return tuple(_read_raw(said.fields))
 
 
@@ -124,19 +150,15 @@ def _find_blob(text: str) -> Oid | None:
     return None if not text.strip(_NOTHING) else Oid(text)
 
 
-def read_message(repository: Repository, commit: Oid) -> str:
-    """A commit's message."""
-    return repository.git("log", "-1", "--format=%B", commit.hex).text
-
-
-def read_time(repository: Repository, commit: Oid) -> str:
-    """When it was committed, ISO 8601 with the committer's offset."""
-    return repository.git("log", "-1", "--format=%cI", commit.hex).line.strip()
-
-
 def parse_trailers(repository: Repository, message: str) -> tuple[tuple[str, str], ...]:
-    """Key in lower case, and value, of each trailer of a message; comments are passed over."""
+    """Key in lower case, and value, of each trailer of ours; comments are passed over."""
+    if _OURS not in message.lower():
+        return ()  # git is not asked in vain: most messages have none
     plain = repository.git("stripspace", "--strip-comments", stdin=message.encode()).stdout
     said = repository.git("interpret-trailers", "--parse", stdin=plain).text
     rows = (line.partition(":") for line in said.splitlines())
-    return tuple((key.strip().lower(), value.strip()) for key, found, value in rows if found)
+    return tuple(
+        (key.strip().lower(), value.strip())
+        for key, found, value in rows
+        if found and key.strip().lower().startswith(_OURS)
+    )

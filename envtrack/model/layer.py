@@ -53,6 +53,8 @@ _FRAMEWORKS = frozenset(
         "tf-nightly",
         "torch",
         "torchaudio",
+        "torchcodec",
+        "torchtext",
         "torchvision",
         "triton",
     }

@@ -58,6 +58,7 @@ def make_case(repository: Repository, settings: Settings) -> Case:
     """What is the same for all steps of a repository."""
     from envtrack.collect.machine_name import find_machine_name
     from envtrack.record.policy_steps import Case
+    from envtrack.record.verdicts import GoodVerdicts
 
     environ = dict(os.environ)
     machine = find_machine_name(environ, configured=settings.machine or None, salt=settings.salt)
@@ -65,6 +66,7 @@ def make_case(repository: Repository, settings: Settings) -> Case:
         repository=repository,
         lockfiles=settings.lockfiles,
         machine=machine,
+        verdicts=GoodVerdicts(repository),
         layer_rules=settings.layers,
     )
 

@@ -15,8 +15,7 @@ from envtrack.git.steps import (
     list_commit_steps,
     list_staged_steps,
     parse_trailers,
-    read_message,
-    read_time,
+    read_details,
 )
 from envtrack.model.fact import Known
 from envtrack.model.paths import snapshot_path
@@ -24,7 +23,7 @@ from envtrack.model.snapshot import Snapshot, parse_snapshot
 from envtrack.policy.interface import RecordState, Step
 from envtrack.record.lock_bytes import make_include, parse_lock_bytes
 from envtrack.record.revisions import list_machines
-from envtrack.record.verdicts import find_last_good
+from envtrack.record.verdicts import GoodVerdicts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,12 +46,14 @@ class Case(NamedTuple):
         lockfiles: the configured ones; empty: all that are called so.
         machine: this machine's name.
         layer_rules: the project's own word on which packages belong to which layer.
+        verdicts: what smoke tests said.
         take_now: looks at this machine; ``None``: it is not looked at.
     """
 
     repository: Repository
     lockfiles: tuple[str, ...]
     machine: str
+    verdicts: GoodVerdicts
     layer_rules: LayerRules = ()
     take_now: Callable[[], Snapshot] | None = None
 
@@ -94,11 +95,12 @@ def read_commit_steps(case: Case, commit: Oid) -> Iterator[Step]:
         LockfileProblem: a lockfile can't be read.
     """
     repository = case.repository
-    files = list_commit_steps(repository, commit, case.pathspecs)
+    details = read_details(repository, commit)
+    files = list_commit_steps(repository, details, case.pathspecs)
     if not files:
         return
-    trailers = parse_trailers(repository, read_message(repository, commit))
-    at = datetime.fromisoformat(read_time(repository, commit))
+    trailers = parse_trailers(repository, details.message)
+    at = datetime.fromisoformat(details.committed_at)
     parent = f"{commit.hex}^"
     for file in files:
         place = _Place(case, file, before=parent, after=commit.hex)
@@ -116,7 +118,7 @@ def read_commit_steps(case: Case, commit: Oid) -> Iterator[Step]:
             has_gpu=_has_gpu(own),
             is_committed=True,
         )
-        good_at = find_last_good(repository, file.path, file.after) if file.after else None
+        good_at = case.verdicts.find_last_good(file.path, file.after) if file.after else None
         yield step._replace(good_at=good_at)
 
 

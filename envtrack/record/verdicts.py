@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from envtrack.git.notes import append_note, read_all_notes, read_every_note
@@ -118,25 +119,37 @@ def find_last_verdict(
     return None
 
 
-def find_last_good(repository: Repository, lockfile: str, blob: Oid) -> datetime | None:
-    """When a smoke test last called good, on any machine, what this state of a lockfile installs.
+class GoodVerdicts:
+    """All verdicts of good of a repository, read once."""
 
-    A verdict of another state counts where the two lock the same.
-    """
-    found: dict[str, datetime] = {}
-    for _, entries in read_every_note(repository):
-        for entry in entries:
-            ref = entry.get("lockfile")
-            is_good = entry.get("kind") == "verdict" and entry.get("verdict") == Verdict.GOOD
-            if is_good and isinstance(ref, dict) and ref.get("path") == lockfile:
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+
+    @cached_property
+    def _times(self) -> dict[tuple[str, str], datetime]:
+        """When a smoke test last called a state of a lockfile good, by its path and blob."""
+        found: dict[tuple[str, str], datetime] = {}
+        for _, entries in read_every_note(self._repository):
+            for entry in entries:
+                ref = entry.get("lockfile")
+                is_good = entry.get("kind") == "verdict" and entry.get("verdict") == Verdict.GOOD
                 at = _read_time(entry.get("taken_at"))
-                state = str(ref.get("blob"))
-                if at is not None and (state not in found or found[state] < at):
-                    found[state] = at
-    times = [
-        at for state, at in found.items() if _locks_the_same(repository, lockfile, blob, state)
-    ]
-    return max(times, default=None)
+                if is_good and isinstance(ref, dict) and at is not None:
+                    key = str(ref.get("path")), str(ref.get("blob"))
+                    found[key] = max(at, found.get(key, at))
+        return found
+
+    def find_last_good(self, lockfile: str, blob: Oid) -> datetime | None:
+        """When a smoke test last called good, on any machine, what a state of a lockfile installs.
+
+        A verdict of another state counts where the two lock the same.
+        """
+        times = [
+            at
+            for (path, state), at in self._times.items()
+            if path == lockfile and _locks_the_same(self._repository, lockfile, blob, state)
+        ]
+        return max(times, default=None)
 
 
 def _locks_the_same(repository: Repository, lockfile: str, blob: Oid, other: str) -> bool:
