@@ -39,6 +39,7 @@ class Breach(NamedTuple):
         excuse: why it does not count.
         reason: the excuse in the words of who made it.
         policy: the file of the policy that has the rule.
+        is_waiting: whether the commit's message may still answer it.
     """
 
     rule: str
@@ -52,6 +53,7 @@ class Breach(NamedTuple):
     excuse: Excuse = Excuse.NONE
     reason: str = ""
     policy: str = ""
+    is_waiting: bool = False
 
     @property
     def is_error(self) -> bool:
@@ -66,11 +68,13 @@ class Judged(NamedTuple):
         breaches: in the order of the steps, and of the rules.
         steps: how many were judged.
         policies: the files of the policies.
+        waiting: how many breaches more there are that the commit's message may still answer.
     """
 
     breaches: tuple[Breach, ...]
     steps: int
     policies: tuple[str, ...] = ()
+    waiting: int = 0
 
     @property
     def is_broken(self) -> bool:

@@ -44,8 +44,8 @@ RULES: Final[dict[str, _Entry]] = {
 def judge_steps(policy: PolicyModel, steps: Iterable[Step], *, today: date) -> tuple[Breach, ...]:
     """What a policy says of some steps.
 
-    A step without a message yet is judged only by the rules that no message can answer: neither
-    those that ask for a trailer nor those that the policy lets a trailer override.
+    Of a step without a message yet, those breaches are marked that a message may still answer: of
+    rules that ask for a trailer, and of those that the policy lets a trailer override.
 
     Args:
         policy: the rules.
@@ -59,9 +59,9 @@ def _judge(policy: PolicyModel, step: Step, today: date) -> Iterator[Breach]:
     rules = find_rules(policy, step.lockfile)
     for name, entry in RULES.items():
         options = getattr(rules, name.replace("-", "_"))
-        is_later = step.trailers is None and (entry.needs_message or name in policy.overrides)
-        if options.level is Level.OFF or is_later:
+        if options.level is Level.OFF:
             continue
+        is_answerable = entry.needs_message or name in policy.overrides
         for fault in entry.judge(step, options):
             excuse, reason = _find_excuse(policy, step, name, fault, today)
             yield Breach(
@@ -75,6 +75,7 @@ def _judge(policy: PolicyModel, step: Step, today: date) -> Iterator[Breach]:
                 names=fault.names,
                 excuse=excuse,
                 reason=reason,
+                is_waiting=step.trailers is None and is_answerable,
             )
 
 

@@ -75,12 +75,15 @@ def judge(policies: tuple[Policy, ...], steps: list[Step], *, today: date) -> Ju
     """What several policies say of some steps."""
     from envtrack.policy.engine import judge_steps
 
+    breaches = [
+        breach._replace(policy=policy.where)
+        for policy in policies
+        for breach in judge_steps(policy.model, steps, today=today)
+    ]
+    told = tuple(breach for breach in breaches if not breach.is_waiting)
     return Judged(
-        breaches=tuple(
-            breach._replace(policy=policy.where)
-            for policy in policies
-            for breach in judge_steps(policy.model, steps, today=today)
-        ),
+        breaches=told,
         steps=len(steps),
         policies=tuple(policy.where for policy in policies),
+        waiting=len(breaches) - len(told),
     )

@@ -6,6 +6,7 @@ rule of the repository's own upgrade policy stops it, or a policy that can't be 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
@@ -134,6 +135,10 @@ def _judge(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     except Exception as error:  # noqa: BLE001 - the boundary: no fault of ours stops a commit
         _say(f"envtrack: the policy was not looked at: {error}")
         return 0
+    if arguments[0] == "pre-commit":
+        # The shim of commit-msg starts nothing then.
+        with contextlib.suppress(OSError, RigFailed):
+            memory.set_judged(is_whole=not judged.is_broken and not judged.waiting)
     if judged.breaches:
         from envtrack.report.check import render_check_text
         from envtrack.report.look import Look

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _FOLDER = "envtrack/hook"
 _PENDING = "pending.json"
 _SEEN_CONFIG = "config.yaml"
+_JUDGED = "judged"
 _PATHSPECS = "pathspecs"
 _SETTINGS = "settings.json"
 _WRITTEN = "written.json"
@@ -111,6 +112,14 @@ class HookMemory:
         lines = [f"{line}\n" for line in lockfile_pathspecs(settings.lockfiles)]
         write_whole(self._folder / _PATHSPECS, "".join(lines).encode("utf-8", "surrogateescape"))
         write_whole(self._folder / _SEEN_CONFIG, raw)
+
+    def set_judged(self, *, is_whole: bool) -> None:
+        """Says to commit-msg whether there is nothing left that the message could answer."""
+        mark = self._folder / _JUDGED
+        if is_whole:
+            write_whole(mark, "")
+        else:
+            mark.unlink(missing_ok=True)
 
     def read_written(self) -> Mapping[str, Oid | None]:
         """The records that envtrack itself wrote last, by path; ``None``: it took one away."""

@@ -59,6 +59,20 @@ def test_a_commit_that_keeps_the_rules_passes_in_silence(ruled: Hooked) -> None:
     assert ruled.status() == ""
 
 
+def test_where_no_message_is_asked_for_it_is_not_looked_at(ruled: Hooked) -> None:
+    ruled.repo.write(POLICY, "kind: UpgradePolicy\noverrides: [one-layer]\n")
+    ruled.lock(lock("2", "1"))
+    assert try_commit(ruled, "-m", "one") == (0, "")
+    assert ruled.starts() == ["pre-commit"]
+    # A commit that was given up leaves nothing behind that a later one would be judged by.
+    ruled.lock(lock("3", "1"))
+    assert try_commit(ruled, "-m", "")[0] == 1
+    ruled.lock(lock("3", "2"))
+    code, said = try_commit(ruled, "-m", "both")
+    assert code == 1
+    assert "one-layer" in said
+
+
 def test_a_line_that_is_missing_is_asked_for_when_there_is_a_message(ruled: Hooked) -> None:
     ruled.lock(lock("2", "1"))
     code, said = try_commit(ruled, "-m", "one")
