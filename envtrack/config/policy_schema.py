@@ -253,6 +253,44 @@ class PolicyModel(Model):
     elsewhere: tuple[Elsewhere, ...] = ()
 
 
+def describe_policy(text: str, where: str) -> dict[str, Any]:
+    """What a policy's file says, checked, as `envtrack.model.policy.parse_policy` reads it.
+
+    Raises:
+        ConfigProblem: with every fault of the file.
+    """
+    return _describe(read_policy_model(text, where))
+
+
+def describe_default() -> dict[str, Any]:
+    """What holds where there is no file, in the same form."""
+    return _describe(PolicyModel(kind="UpgradePolicy"))
+
+
+def _describe(model: PolicyModel) -> dict[str, Any]:
+    return {
+        "rules": _describe_rules(model.rules, set(Rules.model_fields)),
+        "overrides": list(model.overrides),
+        "waivers": [waiver.model_dump(mode="json") for waiver in model.waivers],
+        "elsewhere": [
+            [list(place.lockfiles), _describe_rules(place.rules, place.rules.model_fields_set)]
+            for place in model.elsewhere
+        ],
+    }
+
+
+def _describe_rules(rules: Rules, names: set[str]) -> dict[str, Any]:
+    """Their options; of rules for some lockfiles only what is said there."""
+    is_whole = names == set(Rules.model_fields)
+    return {
+        field.alias or name: getattr(rules, name).model_dump(
+            mode="json", exclude_unset=not is_whole
+        )
+        for name, field in Rules.model_fields.items()
+        if name in names
+    }
+
+
 def read_policy_model(text: str, where: str) -> PolicyModel:
     """What a policy's file says, checked.
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import date
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from envtrack.model.breach import Breach, Excuse, Level
 from envtrack.policy import content, freeze, one_layer, recorded, whole
 from envtrack.policy.interface import OVERRIDE, Fault, JudgesStep, Step
 
 if TYPE_CHECKING:
-    from envtrack.config.policy_schema import PolicyModel, Rules, Waiver
+    from envtrack.model.policy import Options, UpgradePolicy
 
 
 class _Entry(NamedTuple):
@@ -41,7 +41,7 @@ RULES: Final[dict[str, _Entry]] = {
 }
 
 
-def judge_steps(policy: PolicyModel, steps: Iterable[Step], *, today: date) -> tuple[Breach, ...]:
+def judge_steps(policy: UpgradePolicy, steps: Iterable[Step], *, today: date) -> tuple[Breach, ...]:
     """What a policy says of some steps.
 
     Of a step without a message yet, those breaches are marked that a message may still answer: of
@@ -55,10 +55,10 @@ def judge_steps(policy: PolicyModel, steps: Iterable[Step], *, today: date) -> t
     return tuple(breach for step in steps for breach in _judge(policy, step, today))
 
 
-def _judge(policy: PolicyModel, step: Step, today: date) -> Iterator[Breach]:
-    rules = find_rules(policy, step.lockfile)
+def _judge(policy: UpgradePolicy, step: Step, today: date) -> Iterator[Breach]:
+    rules = policy.find_rules(step.lockfile)
     for name, entry in RULES.items():
-        options = getattr(rules, name.replace("-", "_"))
+        options = rules[name]
         if options.level is Level.OFF:
             continue
         is_answerable = entry.needs_message or name in policy.overrides
@@ -79,27 +79,8 @@ def _judge(policy: PolicyModel, step: Step, today: date) -> Iterator[Breach]:
             )
 
 
-def find_rules(policy: PolicyModel, lockfile: str) -> Rules:
-    """The rules for one lockfile: the policy's own, with what it says of this one."""
-    rules = policy.rules
-    for place in policy.elsewhere:
-        if any(fnmatchcase(lockfile, glob) for glob in place.lockfiles):
-            rules = rules.model_copy(
-                update={
-                    name: _overlay(getattr(rules, name), getattr(place.rules, name))
-                    for name in place.rules.model_fields_set
-                }
-            )
-    return rules
-
-
-def _overlay(options: Any, others: Any) -> Any:  # noqa: ANN401 - a rule's options of any kind
-    said = {name: getattr(others, name) for name in others.model_fields_set}
-    return options.model_copy(update=said)
-
-
 def _find_excuse(
-    policy: PolicyModel, step: Step, rule: str, fault: Fault, today: date
+    policy: UpgradePolicy, step: Step, rule: str, fault: Fault, today: date
 ) -> tuple[Excuse, str]:
     if rule in policy.overrides:
         for value in step.find_trailers(OVERRIDE):
@@ -112,7 +93,7 @@ def _find_excuse(
     return Excuse.NONE, ""
 
 
-def _covers(waiver: Waiver, step: Step, fault: Fault, today: date) -> bool:
+def _covers(waiver: Options, step: Step, fault: Fault, today: date) -> bool:
     if today > date.fromisoformat(waiver.until):
         return False
     if waiver.lockfiles and not any(fnmatchcase(step.lockfile, g) for g in waiver.lockfiles):
@@ -125,6 +106,6 @@ def _covers(waiver: Waiver, step: Step, fault: Fault, today: date) -> bool:
     )
 
 
-def _tell_override(policy: PolicyModel, rule: str, excuse: Excuse) -> Iterator[str]:
+def _tell_override(policy: UpgradePolicy, rule: str, excuse: Excuse) -> Iterator[str]:
     if excuse is Excuse.NONE and rule in policy.overrides:
         yield f"if it has to be, say so in the message: `Env-Override: {rule} <reason>`"

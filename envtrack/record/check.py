@@ -31,26 +31,29 @@ def check_staged(
     *,
     message: str | None,
     read_settings: Callable[[Path], Settings] | None = None,
+    read_policies: Callable[[Path], tuple[Policy, ...]] | None = None,
 ) -> Judged:
     """What the policies say of the next commit.
 
     Args:
         repository: where.
         message: the commit's message, as far as there is one.
-        read_settings: reads the configuration; that of the working tree if not given.
+        read_settings: reads the configuration of a working tree.
+        read_policies: reads the policies of a working tree.
 
     Raises:
         ConfigProblem: a policy or the configuration says what it may not say.
         LockfileProblem: a staged lockfile can't be read.
     """
-    from envtrack.config.policies import read_policies
-    from envtrack.config.settings import read_settings as read_plainly
+    from envtrack.config import policies as files
+    from envtrack.config import settings as configuration
     from envtrack.record.policy_steps import read_staged_steps
 
-    case = make_case(repository, (read_settings or read_plainly)(repository.root))
+    root = repository.root
+    case = make_case(repository, (read_settings or configuration.read_settings)(root))
     now = datetime.now(UTC).astimezone()
     steps = list(read_staged_steps(case, at=now, message=message))
-    policies = read_policies(repository.root) if steps else ()
+    policies = (read_policies or files.read_policies)(root) if steps else ()
     return judge(policies, steps, today=now.date())
 
 
@@ -78,7 +81,7 @@ def judge(policies: tuple[Policy, ...], steps: list[Step], *, today: date) -> Ju
     breaches = [
         breach._replace(policy=policy.where)
         for policy in policies
-        for breach in judge_steps(policy.model, steps, today=today)
+        for breach in judge_steps(policy.value, steps, today=today)
     ]
     told = tuple(breach for breach in breaches if not breach.is_waiting)
     return Judged(

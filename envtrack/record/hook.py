@@ -127,7 +127,12 @@ def _judge(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         if arguments[0] == "commit-msg":
             message = read_text(Path(arguments[1]))
         memory = HookMemory(repository.git_dir)
-        judged = check_staged(repository, message=message, read_settings=memory.read_settings)
+        judged = check_staged(
+            repository,
+            message=message,
+            read_settings=memory.read_settings,
+            read_policies=memory.read_policies,
+        )
     except ConfigProblem as problem:
         # Nobody can keep rules that nobody can read.
         _say(f"envtrack: {problem.message}")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from envtrack.config.policies import Policy
     from envtrack.config.settings import Settings
 
 # The shims in hooks/ know this folder and the first three names.
@@ -29,6 +30,7 @@ _FOLDER = "envtrack/hook"
 _PENDING = "pending.json"
 _SEEN_CONFIG = "config.yaml"
 _JUDGED = "judged"
+_POLICIES = "policies.json"
 _PATHSPECS = "pathspecs"
 _SETTINGS = "settings.json"
 _WRITTEN = "written.json"
@@ -112,6 +114,26 @@ class HookMemory:
         lines = [f"{line}\n" for line in lockfile_pathspecs(settings.lockfiles)]
         write_whole(self._folder / _PATHSPECS, "".join(lines).encode("utf-8", "surrogateescape"))
         write_whole(self._folder / _SEEN_CONFIG, raw)
+
+    def read_policies(self, root: Path) -> tuple[Policy, ...]:
+        """The repository's policies, from what was remembered if the files are still the same.
+
+        Raises:
+            EnvtrackError: a policy has faults.
+        """
+        from envtrack.config.policies import Policy, describe_policies, list_policy_files
+        from envtrack.model.policy import parse_policy
+
+        files = list_policy_files(root)
+        key = [__version__, *([name, text] for name, text in files)]
+        known = self._load(_POLICIES)
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            if known and known["key"] == key:
+                return tuple(Policy(where, parse_policy(one)) for where, one in known["policies"])
+        documents = describe_policies(files)
+        with contextlib.suppress(OSError, RigFailed):
+            self._save(_POLICIES, {"key": key, "policies": documents})
+        return tuple(Policy(where, parse_policy(one)) for where, one in documents)
 
     def set_judged(self, *, is_whole: bool) -> None:
         """Says to commit-msg whether there is nothing left that the message could answer."""

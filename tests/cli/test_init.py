@@ -5,9 +5,10 @@ import io
 import pytest
 
 from envtrack.config.policies import parse_policies, read_policies
-from envtrack.config.policy_schema import PolicyModel
+from envtrack.config.policy_schema import describe_default
 from envtrack.config.settings import Settings, read_settings
 from envtrack.model.breach import Level
+from envtrack.model.policy import parse_policy
 from tests.cli.lab import Lab
 
 CONFIG = ".envtrack/config.yaml"
@@ -43,7 +44,7 @@ def test_the_policy_of_the_template_is_the_default_one(lab: Lab) -> None:
     lab.run("init", "--yes")
     (policy,) = read_policies(lab.repo.path)
     assert policy.where == ".envtrack/policies/upgrade.yaml"
-    assert policy.model.rules == PolicyModel(kind="UpgradePolicy").rules
+    assert policy.value.rules == parse_policy(describe_default()).rules
 
 
 def test_every_rule_that_the_template_comments_out_is_a_rule(lab: Lab) -> None:
@@ -64,10 +65,10 @@ def test_every_rule_that_the_template_comments_out_is_a_rule(lab: Lab) -> None:
         for line in bare
     ]
     (policy,) = parse_policies([("p.yaml", "\n".join(bare))])
-    assert policy.model.rules.soak.level is Level.ERROR
-    assert policy.model.rules.freeze.frozen[2].every == "week"
-    assert policy.model.waivers[0].rule == "sources"
-    assert policy.model.elsewhere[0].rules.one_layer.level is Level.WARN
+    assert policy.value.rules["soak"].level is Level.ERROR
+    assert policy.value.rules["freeze"].frozen[2].every == "week"
+    assert policy.value.waivers[0].rule == "sources"
+    assert policy.value.elsewhere[0][1] == {"one-layer": {"level": Level.WARN}}
 
 
 def test_a_policy_that_is_there_stays_the_only_one(lab: Lab) -> None:

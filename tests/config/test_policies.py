@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from envtrack.config.policies import DEFAULT, parse_policies, read_policies
-from envtrack.config.policy_schema import RULE_NAMES, PolicyModel
+from envtrack.config.policy_schema import RULE_NAMES, describe_default
 from envtrack.config.reader import ConfigProblem
 from envtrack.model.breach import Level
+from envtrack.model.policy import parse_policy
 
 HEAD = "kind: UpgradePolicy\n"
 
@@ -118,14 +119,14 @@ def test_a_fault_says_file_line_and_what_was_expected(text: str, said: str) -> N
 
 def test_off_is_off_though_yaml_takes_it_for_false() -> None:
     (policy,) = parse_policies([("p.yaml", f"{HEAD}rules: {{soak: {{level: off}}}}\n")])
-    assert policy.model.rules.soak.level is Level.OFF
+    assert policy.value.rules["soak"].level is Level.OFF
     (policy,) = parse_policies([("p.yaml", f"{HEAD}rules: {{soak: {{}}}}\n")])
-    assert policy.model.rules.soak.level is Level.ERROR
+    assert policy.value.rules["soak"].level is Level.ERROR
 
 
 def test_without_a_file_the_default_policy_holds(tmp_path: Path) -> None:
     (policy,) = read_policies(tmp_path)
-    assert policy == (DEFAULT, PolicyModel(kind="UpgradePolicy"))
+    assert policy == (DEFAULT, parse_policy(describe_default()))
 
 
 def test_all_files_count_in_the_order_of_their_names(tmp_path: Path) -> None:

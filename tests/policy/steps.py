@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from envtrack.compare.locks import compare_locks
-from envtrack.config.policy_schema import PolicyModel, read_policy_model
+from envtrack.config.policy_schema import describe_policy
 from envtrack.model.breach import Breach
 from envtrack.model.comparison import Change, ChangeKind
 from envtrack.model.layer import Layer
+from envtrack.model.policy import UpgradePolicy, parse_policy
 from envtrack.policy.engine import judge_steps
 from envtrack.policy.interface import Step
 from tests.lockfiles.texts import lock_from
@@ -28,17 +29,17 @@ def make_step(
     return Step(before=old, after=new, changes=compare_locks(old, new), **values)
 
 
-def policy(rules: str = "", more: str = "") -> PolicyModel:
+def policy(rules: str = "", more: str = "") -> UpgradePolicy:
     text = f"kind: UpgradePolicy\nrules: {{{rules}}}\n{more}"
-    return read_policy_model(text, "p.yaml")
+    return parse_policy(describe_policy(text, "p.yaml"))
 
 
-def judge(model: PolicyModel, *steps: Step) -> tuple[Breach, ...]:
+def judge(model: UpgradePolicy, *steps: Step) -> tuple[Breach, ...]:
     breaches = judge_steps(model, steps, today=TODAY.date())
     return tuple(breach for breach in breaches if not breach.is_waiting)
 
 
-def found(model: PolicyModel, *steps: Step) -> list[tuple[str, str]]:
+def found(model: UpgradePolicy, *steps: Step) -> list[tuple[str, str]]:
     """Rule and what it found."""
     return [(breach.rule, breach.found) for breach in judge(model, *steps)]
 

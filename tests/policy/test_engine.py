@@ -6,7 +6,7 @@ import pytest
 
 from envtrack.config.policy_schema import RULE_NAMES
 from envtrack.model.breach import Excuse, Level
-from envtrack.policy.engine import RULES, find_rules
+from envtrack.policy.engine import RULES
 from tests.lockfiles.texts import pinned, project
 from tests.policy.steps import found, judge, make_step, policy
 
@@ -92,10 +92,10 @@ def test_other_rules_hold_for_some_lockfiles() -> None:
     assert judge(model, both())[0].level is Level.ERROR
     (breach,) = judge(model, both(lockfile="research/vision/uv.lock"))
     assert breach.level is Level.WARN
-    rules = find_rules(model, "research/vision/uv.lock")
+    rules = model.find_rules("research/vision/uv.lock")
     # Only what is said there is another; the rest is the policy's own.
-    assert (rules.one_layer.root_packages, rules.one_layer.layers) == (9, 1)
-    assert (rules.soak.days, rules.soak.level) == (3, Level.OFF)
+    assert (rules["one-layer"].root_packages, rules["one-layer"].layers) == (9, 1)
+    assert (rules["soak"].days, rules["soak"].level) == (3, Level.OFF)
 
 
 def test_several_steps_come_in_their_order() -> None:

@@ -110,6 +110,21 @@ def test_a_policy_that_cant_be_read_stops_the_commit_with_its_line(ruled: Hooked
     assert f"{POLICY}:2: rules.one-layers: unknown key; did you mean `one-layer`?" in said
 
 
+def test_a_policy_that_changed_is_read_again(ruled: Hooked) -> None:
+    ruled.lock(lock("2", "1"))
+    assert try_commit(ruled, "-m", "one", "-m", "Env-Reason: new")[0] == 0
+    known = ruled.repo.path / ".git/envtrack/hook/policies.json"
+    assert known.exists()
+    ruled.repo.write(POLICY, "kind: UpgradePolicy\nrules: {pins: {packages: [wick]}}\n")
+    ruled.lock(lock("3", "1"))
+    code, said = try_commit(ruled, "-m", "one")
+    assert code == 1
+    assert "pinned, and moves: wick 2 → 3" in said
+    # What can't be read is no memory.
+    known.write_text("{}")
+    assert try_commit(ruled, "-m", "one")[0] == 1
+
+
 def test_without_a_policy_no_commit_is_judged(ruled: Hooked) -> None:
     (ruled.repo.path / POLICY).unlink()
     ruled.lock(lock("2", "2"))
