@@ -206,7 +206,7 @@ class Rules(Model):
     verified: Verified = Verified(level=Level.OFF)
     pins: Pins = Pins()
     bans: Bans = Bans()
-    sources: Sources = Sources()
+    sources: Sources = Sources(level=Level.WARN)
     variants: Variants = Variants()
     families: Families = Families(level=Level.WARN)
     soak: Soak = Soak(level=Level.OFF)
