@@ -141,9 +141,9 @@ def _judge(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         _say(f"envtrack: the policy was not looked at: {error}")
         return 0
     if arguments[0] == "pre-commit":
-        # The shim of commit-msg starts nothing then.
+        # Without that the shim of commit-msg starts nothing; where it can't be left, CI looks.
         with contextlib.suppress(OSError, RigFailed):
-            memory.set_judged(is_whole=not judged.is_broken and not judged.waiting)
+            memory.ask_message(is_asked=bool(judged.waiting))
     if judged.breaches:
         from envtrack.report.check import render_check_text
         from envtrack.report.look import Look

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _FOLDER = "envtrack/hook"
 _PENDING = "pending.json"
 _SEEN_CONFIG = "config.yaml"
-_JUDGED = "judged"
+_ASKS = "asks"
 _POLICIES = "policies.json"
 _PATHSPECS = "pathspecs"
 _SETTINGS = "settings.json"
@@ -135,10 +135,10 @@ class HookMemory:
             self._save(_POLICIES, {"key": key, "policies": documents})
         return tuple(Policy(where, parse_policy(one)) for where, one in documents)
 
-    def set_judged(self, *, is_whole: bool) -> None:
-        """Says to commit-msg whether there is nothing left that the message could answer."""
-        mark = self._folder / _JUDGED
-        if is_whole:
+    def ask_message(self, *, is_asked: bool) -> None:
+        """Says to commit-msg whether there is something that the message may still answer."""
+        mark = self._folder / _ASKS
+        if is_asked:
             write_whole(mark, "")
         else:
             mark.unlink(missing_ok=True)
