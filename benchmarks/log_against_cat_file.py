@@ -4,9 +4,9 @@
     python benchmarks/log_against_cat_file.py REPOSITORY [--lockfile PATH] [--repeat N]
 
 Prints, for the last 10, 100, 1,000… commits of the lockfile: seconds of ``envtrack log`` as a whole
-process, of ``git cat-file --batch`` for the same blobs, how many times longer envtrack takes (the
-aim is at most 3), and seconds a commit, so that the growth can be seen. Medians; needs git, no
-network.
+process, the first time (nothing remembered) and later, of ``git cat-file --batch`` for the same
+blobs, how many times longer envtrack takes (the aim is at most 3), and milliseconds a commit of the
+first time, so that the growth can be seen. Medians; needs git, no network.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import os
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,11 +40,14 @@ class Bench:
         done = run(command, timeout_s=_TIMEOUT_S, env=environ, cwd=self.repository, stdin=stdin)
         return done.stdout
 
-    def measure(self, *command: str, stdin: bytes = b"") -> float:
+    def measure(
+        self, *command: str, stdin: bytes = b"", before: Callable[[], None] = lambda: None
+    ) -> float:
         """Seconds of a command, the median after a first run that is not counted."""
         self.call(*command, stdin=stdin)
         times = []
         for _ in range(self.repeat):
+            before()
             begun = time.monotonic()
             self.call(*command, stdin=stdin)
             times.append(time.monotonic() - begun)
@@ -59,16 +63,25 @@ def main() -> None:
     bench = Bench(**vars(parser.parse_args()))
     commits = bench.call("git", "log", "--format=%H", "--", bench.lockfile).decode().split()
     out = sys.stdout.write
-    out(f"{'commits':>8} {'envtrack':>10} {'cat-file':>10} {'times':>7} {'ms/commit':>10}\n")
+    out(
+        f"{'commits':>8} {'first':>10} {'later':>10} {'cat-file':>10} {'times':>7} {'times':>7} "
+        f"{'ms/commit':>10}\n"
+    )
+    memory = bench.repository / ".git" / "envtrack" / "timeline.sqlite"
     size = 10
     while True:
         some = commits[:size]
         names = "".join(f"{one}:{bench.lockfile}\n" for one in some).encode()
         log = (sys.executable, "-m", "envtrack", "log", "--lockfile", bench.lockfile)
-        ours = bench.measure(*log, "-n", str(len(some)))
+        line = (*log, "-n", str(len(some)))
+        first = bench.measure(*line, before=lambda: memory.unlink(missing_ok=True))
+        later = bench.measure(*line)
         theirs = bench.measure("git", "cat-file", "--batch", stdin=names)
-        each = ours / len(some) * 1000
-        out(f"{len(some):>8} {ours:>8.2f} s {theirs:>8.2f} s {ours / theirs:>7.1f} {each:>10.1f}\n")
+        each = first / len(some) * 1000
+        out(
+            f"{len(some):>8} {first:>8.2f} s {later:>8.2f} s {theirs:>8.2f} s "
+            f"{first / theirs:>7.1f} {later / theirs:>7.1f} {each:>10.1f}\n"
+        )
         if size >= len(commits):
             return
         size *= 10

@@ -26,6 +26,7 @@ from envtrack.model.paths import snapshot_path
 from envtrack.model.snapshot import Snapshot, parse_snapshot
 from envtrack.model.timeline import Entry, Timeline, Verdicts
 from envtrack.record.lock_states import LockStates
+from envtrack.record.timeline_memory import TimelineMemory, name_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,28 +98,56 @@ def _sort(repository: Repository, scope: Scope, entries: Mapping[Oid, Entry]) ->
 
 
 def _read_lock_entries(repository: Repository, scope: Scope) -> list[Entry]:
-    """Newest first; read from the oldest on, so that few are in memory together."""
+    """Newest first; only what nobody looked at before is read."""
     changes = list_file_changes(repository, scope.lockfile, scope.revisions, options=scope.options)
+    memory = TimelineMemory(repository.common_dir)
+    known = memory.read(changes)
+    told: dict[Oid, tuple[Change, ...] | str] = {
+        change.commit.oid: known[name] for change in changes if (name := name_step(change)) in known
+    }
+    unknown = [change for change in changes if change.commit.oid not in told]
+    fresh = _compare_all(repository, unknown)
+    memory.write(
+        {
+            name: one
+            for change, one in zip(unknown, fresh, strict=True)
+            if (name := name_step(change)) and not isinstance(one, str)
+        }
+    )
+    told.update((change.commit.oid, one) for change, one in zip(unknown, fresh, strict=True))
+    return [_make_entry(change, told[change.commit.oid], scope) for change in changes]
 
-    def read(part: Sequence[FileChange]) -> list[Entry]:
+
+def _compare_all(
+    repository: Repository, changes: Sequence[FileChange]
+) -> list[tuple[Change, ...] | str]:
+    """What moved in each, or why that can't be said; in the order given, which is newest first.
+
+    Read from the oldest on, so that few locks are in memory together.
+    """
+
+    def compare(part: Sequence[FileChange]) -> list[tuple[Change, ...] | str]:
         states = LockStates(repository, part)
-        return [_make_entry(change, states, scope.layer_rules) for change in part]
+        return [_compare(change, states) for change in part]
 
     sizes = measure_blobs(repository, [change.after for change in changes if change.after])
     weights = [sizes.get(change.after, 0) if change.after else 0 for change in changes]
-    return map_parts(read, changes[::-1], weights=weights[::-1], least=_WORTH_A_PROCESS)[::-1]
+    return map_parts(compare, changes[::-1], weights=weights[::-1], least=_WORTH_A_PROCESS)[::-1]
 
 
-def _make_entry(change: FileChange, states: LockStates, layer_rules: LayerRules) -> Entry:
+def _compare(change: FileChange, states: LockStates) -> tuple[Change, ...] | str:
     before, after = states.read(change)
+    if isinstance(after, str):
+        return after
+    return before if isinstance(before, str) else compare_locks(before, after)
+
+
+def _make_entry(change: FileChange, told: tuple[Change, ...] | str, scope: Scope) -> Entry:
     moved = change.old_path if change.old_path != change.path else ""
-    fault = next((lock for lock in (after, before) if isinstance(lock, str)), "")
-    if isinstance(before, str) or isinstance(after, str):
-        return Entry(commit=change.commit, fault=fault, moved_from=moved)
-    changes = compare_locks(before, after)
-    if layer_rules:
-        changes = assign_layers(changes, layer_rules)
-    is_same = before is not None and after is not None and not changes
+    if isinstance(told, str):
+        return Entry(commit=change.commit, fault=told, moved_from=moved)
+    changes = assign_layers(told, scope.layer_rules) if scope.layer_rules else told
+    is_same = change.before is not None and change.after is not None and not changes
     return Entry(commit=change.commit, changes=changes, moved_from=moved, is_same=is_same)
 
 

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import os
 import re
+import sqlite3
 import subprocess
 import tomllib
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +150,53 @@ def test_content_that_a_clone_does_not_have_is_said(lab: Lab) -> None:
     assert [entry["fault"] for entry in told] == [
         "uv.lock: this clone does not have its content"
     ] * 2
+
+
+def memory_of(lab: Lab) -> Path:
+    return lab.repo.path / ".git/envtrack/timeline.sqlite"
+
+
+def test_what_was_looked_at_once_is_remembered(lab: Lab) -> None:
+    upgrade(lab)
+    first = lab.run_json("log")
+    assert memory_of(lab).is_file()
+    # Nothing is read again: the content could be gone.
+    blob = lab.repo.git("rev-parse", "HEAD:uv.lock").strip()
+    (lab.repo.path / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    assert lab.run_json("log") == first
+    assert lab.run_json("log", "--package", "wick")["entries"] != []
+
+
+def test_a_step_that_is_new_is_added_to_the_memory(lab: Lab) -> None:
+    lab.run("log")
+    upgrade(lab)
+    lab.repo.write(".envtrack/config.yaml", "layers:\n  framework: [wick]\n")
+    (newest, _) = lab.run_json("log")["entries"]
+    assert newest["layers"] == {"framework": 1, "packages": 1}
+    assert lab.run_json("log")["entries"][0] == newest
+
+
+@pytest.mark.parametrize("content", [b"", b"no database", None])
+def test_a_memory_that_cant_be_used_is_no_loss(lab: Lab, content: bytes | None) -> None:
+    upgrade(lab)
+    told = lab.run_json("log")
+    memory_of(lab).unlink()
+    if content is None:
+        memory_of(lab).mkdir()
+    else:
+        memory_of(lab).write_bytes(content)
+    assert lab.run_json("log") == told
+
+
+def test_another_envtrack_reads_everything_again(lab: Lab) -> None:
+    upgrade(lab)
+    told = lab.run_json("log")
+    with closing(sqlite3.connect(memory_of(lab))) as database, database:
+        database.execute("UPDATE steps SET changes = '[]'")
+    assert lab.run_json("log") != told
+    with closing(sqlite3.connect(memory_of(lab))) as database, database:
+        database.execute("UPDATE stamp SET text = 'of another one'")
+    assert lab.run_json("log") == told
 
 
 POETRY = """\
