@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from envtrack.model.comparison import Change, Origin
+from envtrack.model.layer import Layer
 from envtrack.policy.interface import Fault, Step, join_names, say_change
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ WHY = (
     "where several layers moved at once, nobody can say which of them broke it, and going back "
     "means going back with all"
 )
+_OF_ENVIRONMENT = frozenset({Layer.CUDA_RUNTIME, Layer.FRAMEWORK, Layer.PACKAGES})
+_INTERPRETER = frozenset({"python.version", "python.implementation"})
 
 
 def judge_layers(step: Step, options: OneLayer) -> Iterator[Fault]:
@@ -44,11 +47,27 @@ def judge_layers(step: Step, options: OneLayer) -> Iterator[Fault]:
 def _group(step: Step, options: OneLayer) -> list[tuple[str, list[Change]]]:
     """What moves, by what counts as one layer, from the ground up."""
     found: dict[str, list[Change]] = {}
-    moved = (*step.facts, *step.list_moved(with_forced=options.count_forced))
+    facts = filter(_is_of_machine, step.facts)
+    moved = (*facts, *step.list_moved(with_forced=options.count_forced))
     for change in sorted(moved, key=lambda one: one.layer.height):
         if change.layer not in options.ignore:
             found.setdefault(_find_group(change, options), []).append(change)
     return list(found.items())
+
+
+def _is_of_machine(fact: Change) -> bool:
+    """Whether a fact is the machine's own.
+
+    What is recorded of the environment follows a lockfile as soon as somebody installs it, which
+    may be long after the commit; and a tool such as uv runs in no environment. What can't be seen
+    any more need not have moved.
+    """
+    if (fact.after or "").startswith("unknown ("):
+        return False
+    if fact.layer is Layer.PYTHON:
+        # Without an environment there is no interpreter to be seen.
+        return fact.name in _INTERPRETER and None not in {fact.before, fact.after}
+    return fact.layer not in _OF_ENVIRONMENT
 
 
 def _find_group(change: Change, options: OneLayer) -> str:

@@ -67,6 +67,46 @@ def test_what_moved_on_the_machine_alone_is_no_step_of_the_lockfile() -> None:
     assert found(policy(), make_step(BEFORE, BEFORE, facts=(kernel(),))) == []
 
 
+@pytest.mark.parametrize(
+    ("layer", "name", "counts"),
+    [
+        (Layer.DRIVER, "driver.nvidia.version", True),
+        (Layer.TOOLCHAIN, "toolchain.gcc.version", True),
+        (Layer.PYTHON, "python.version", True),
+        (Layer.PYTHON, "python.tool.uv", False),
+        (Layer.PYTHON, "python.environment.kind", False),
+        (Layer.FRAMEWORK, "framework.torch.version", False),
+        (Layer.CUDA_RUNTIME, "cuda-runtime.cudnn", False),
+        (Layer.PACKAGES, "packages.environment", False),
+    ],
+)
+def test_what_follows_a_lockfile_late_is_no_layer_of_the_machine(
+    layer: Layer, name: str, *, counts: bool
+) -> None:
+    fact = Change(layer=layer, name=name, kind=ChangeKind.CHANGED, before="1", after="2")
+    told = found(policy(), make_step(BEFORE, move(numpy="2.2.0"), facts=(fact,)))
+    assert [rule for rule, _ in told] == ["one-layer"] * counts
+
+
+@pytest.mark.parametrize(
+    ("layer", "name", "before", "after", "counts"),
+    [
+        (Layer.DRIVER, "driver.nvidia.version", None, "550", True),
+        (Layer.DRIVER, "driver.nvidia.version", "550", None, True),
+        (Layer.DRIVER, "driver.nvidia.version", "550", "unknown (timed out)", False),
+        (Layer.PYTHON, "python.version", None, "3.12.1", False),
+        (Layer.PYTHON, "python.version", "3.12.1", None, False),
+        (Layer.PYTHON, "python.version", "3.12.1", "3.12.2", True),
+    ],
+)
+def test_what_cant_be_seen_did_not_move(
+    layer: Layer, name: str, before: str | None, after: str | None, *, counts: bool
+) -> None:
+    fact = Change(layer=layer, name=name, kind=ChangeKind.CHANGED, before=before, after=after)
+    told = found(policy(), make_step(BEFORE, move(numpy="2.2.0"), facts=(fact,)))
+    assert [rule for rule, _ in told] == ["one-layer"] * counts
+
+
 def test_settings_do_not_count_unless_asked_for() -> None:
     setting = Change(
         layer=Layer.SETTINGS,
