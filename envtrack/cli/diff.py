@@ -142,11 +142,10 @@ def _find_selected(place: Place) -> "dict[str, Any]":
 
 
 def _choose(comparison: "Comparison", package: str) -> "Comparison":
-    from dataclasses import replace
     from fnmatch import fnmatchcase
 
     chosen = tuple(one for one in comparison.changes if fnmatchcase(one.name, package))
-    return replace(comparison, changes=chosen, apart=())
+    return comparison._replace(changes=chosen, apart=())
 
 
 def _read_sides(

@@ -6,9 +6,8 @@ here; for any other, a wrong one above all, Typer has the word: `None` says so.
 
 from __future__ import annotations
 
-import inspect
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple, Union, get_args, get_origin
@@ -70,21 +69,36 @@ def read_quickly(function: Callable[..., None], words: Sequence[str]) -> dict[st
 def list_parameters(function: Callable[..., None]) -> tuple[Parameter, ...] | None:
     """The parameters of a command's function; `None` if one is of a type that only Typer reads."""
     found = []
-    for parameter in inspect.signature(function).parameters.values():
-        base, mark = split_annotation(parameter.annotation)
+    for name, annotation, is_required in _read_signature(function):
+        base, mark = split_annotation(annotation)
         kind, is_list = _unwrap(base)
         if not (kind in (bool, *_PLAIN) or issubclass(kind, Enum)):
             return None
         found.append(
             Parameter(
-                name=parameter.name,
+                name=name,
                 mark=mark,
                 kind=kind,
                 is_list=is_list,
-                is_required=parameter.default is inspect.Parameter.empty,
+                is_required=is_required,
             )
         )
     return tuple(found)
+
+
+def _read_signature(function: Callable[..., None]) -> Iterator[tuple[str, object, bool]]:
+    """Each parameter's name, annotation, and whether it has no default.
+
+    `inspect` would say it too, but it brings the whole of Python's compiler tools along.
+    """
+    code: types.CodeType = function.__code__
+    count = code.co_argcount + code.co_kwonlyargcount
+    without_default = code.co_argcount - len(function.__defaults__ or ())
+    by_name = function.__kwdefaults__ or {}
+    for position, name in enumerate(code.co_varnames[:count]):
+        is_plain = position < code.co_argcount
+        is_required = position < without_default if is_plain else name not in by_name
+        yield name, function.__annotations__[name], is_required
 
 
 def split_annotation(annotation: object) -> tuple[Any, Option | Argument]:

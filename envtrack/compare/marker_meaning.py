@@ -7,10 +7,9 @@ that follow from others: most markers that differ between two states of a lockfi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import Final
+from typing import Final, NamedTuple
 
 from packaging.specifiers import Specifier, SpecifierSet
 from packaging.version import Version
@@ -32,8 +31,7 @@ class _UndecidedError(Exception):
     """A comparison whose values can't be listed."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Atom:
+class _Atom(NamedTuple):
     """One comparison.
 
     Attributes:

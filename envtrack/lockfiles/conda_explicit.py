@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from envtrack.errors import LockfileProblem
 from envtrack.lockfiles.artifacts import make_artifact
@@ -87,4 +86,4 @@ def _read_pip(requirement: str, platform: str, number: int, path: str) -> Iterat
     except LockfileProblem:
         raise LockfileProblem(path, number, f"no requirement: `{requirement[:80]}`") from None
     for package in found:
-        yield replace(package, platforms=(platform,) if platform else (), line=number)
+        yield package._replace(platforms=(platform,) if platform else (), line=number)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from envtrack.errors import LockfileProblem
@@ -99,7 +98,7 @@ def read_rows(document: Mapping[str, Any], text: str, path: str, *, name: str, n
         first = packages.get(key)
         if first is not None:
             together = dict.fromkeys((*first.belongs_to, *package.belongs_to))
-            package = replace(first, belongs_to=tuple(together))
+            package = first._replace(belongs_to=tuple(together))
         packages[key] = package
     return Lock(
         format=name,
@@ -149,18 +148,17 @@ def _read_row(row: Mapping[str, Any], line: int) -> LockedPackage:
             commit=git["commit"],
             subdirectory=git["below"] or "",
         )
-        return replace(package, source=source)
+        return package._replace(source=source)
     kind = SourceKind.URL if take(row, "source", dict, {}) else SourceKind.REGISTRY
     source = Source(kind=kind, location=url if kind is SourceKind.URL else "")
-    return replace(package, source=source, artifacts=(make_artifact(url, digest=digest),))
+    return package._replace(source=source, artifacts=(make_artifact(url, digest=digest),))
 
 
 def as_conda(package: LockedPackage, url: str, digest: str) -> LockedPackage:
     """A package of conda: channel and build are known by its address alone."""
     channel, _, filename = split_conda_url(url)
     parts = split_conda_filename(filename)
-    return replace(
-        package,
+    return package._replace(
         source=Source(kind=SourceKind.REGISTRY, location=channel),
         artifacts=(make_artifact(url, digest=digest),),
         ecosystem="conda",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from envtrack.errors import LockfileProblem
@@ -102,7 +101,7 @@ class _Reader:
         line = self._lines.get(spec, 0)
         found = _read_address(spec) or _read_spec(spec, channels, is_export=self.is_export)
         if found is not None:
-            self.packages.append(replace(found, line=line))
+            self.packages.append(found._replace(line=line))
         elif _SPEC.match(spec):
             self.unpinned.append(spec)
         else:
@@ -127,7 +126,7 @@ class _Reader:
             pip = parse_requirements("\n".join(rows), path=self._path, include=self._include)
         except LockfileProblem as problem:
             raise self._place(problem, places) from problem
-        self.packages += [replace(one, line=_at(places, one.line)) for one in pip.packages]
+        self.packages += [one._replace(line=_at(places, one.line)) for one in pip.packages]
         self.unpinned += pip.unpinned
         own = re.compile(rf"{re.escape(self._path)}:(\d+)(?=:)")
         self.notes += [

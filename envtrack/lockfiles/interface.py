@@ -154,8 +154,6 @@ def parse_lock(text: str, *, path: str, include: Include | None = None) -> Lock:
 
 def _add_requests(lock: Lock, include: Include) -> Lock:
     """The lock with what the project asks for, if only a file beside it says so."""
-    from dataclasses import replace
-
     from envtrack.lockfiles.manifests import find_requests
     from envtrack.model.lock import Knowledge
 
@@ -165,4 +163,4 @@ def _add_requests(lock: Lock, include: Include) -> Lock:
     if not asked:
         return lock
     known = lock.knows | {Knowledge.REQUESTS}
-    return replace(lock, manifest_requirements=asked, knows=known)
+    return lock._replace(manifest_requirements=asked, knows=known)

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from envtrack.model.names import normalise
 
@@ -37,8 +36,7 @@ _PYTHON2_NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """One comparison of a marker: `left op right`, quotes kept."""
 
     left: str
@@ -49,18 +47,34 @@ class Comparison:
         return f"{self.left} {self.op} {self.right}"
 
 
-@dataclass(frozen=True, slots=True)
-class Every:
+class Every(NamedTuple):
     """All of them hold."""
 
     parts: tuple[Node, ...]
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Every) and self.parts == other.parts
 
-@dataclass(frozen=True, slots=True)
-class Either:
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((Every, self.parts))
+
+
+class Either(NamedTuple):
     """At least one of them holds."""
 
     parts: tuple[Node, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Either) and self.parts == other.parts
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((Either, self.parts))
 
 
 Node: TypeAlias = Comparison | Every | Either

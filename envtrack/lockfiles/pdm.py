@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -231,8 +230,7 @@ def _merge(entries: Sequence[LockedPackage]) -> LockedPackage:
     groups = (group for entry in entries for group in entry.belongs_to)
     # An entry of no group is there whatever was asked for.
     is_grouped = all(entry.belongs_to for entry in entries)
-    return replace(
-        entries[0],
+    return entries[0]._replace(
         resolution_markers=_merge_markers(entries),
         dependencies=tuple(dict.fromkeys(dependencies)),
         artifacts=sort_artifacts(dict.fromkeys(artifacts)),

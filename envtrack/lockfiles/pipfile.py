@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 from envtrack.errors import LockfileProblem
@@ -127,8 +126,7 @@ def _read_rows(
                 package = read_package(name, row, strange=strange)
                 yield (
                     f"{package.name}{take(row, 'version', str, '').replace('*', '')}",
-                    replace(
-                        package,
+                    package._replace(
                         source=read_index(package.source, row, index_by_name),
                         belongs_to=(_GROUPS.get(category, category),),
                         line=lines.get(place, 0),
@@ -150,10 +148,10 @@ def _fold(packages: Sequence[LockedPackage]) -> Iterator[LockedPackage]:
         key = _key(package)
         # pipenv names the index where a package is asked for, not where it follows from another.
         source = package.source if package.source.location else indexes.get(key, package.source)
-        found.setdefault((*key, source), []).append(replace(package, source=source))
+        found.setdefault((*key, source), []).append(package._replace(source=source))
     for some in found.values():
         groups = dict.fromkeys(group for package in some for group in package.belongs_to)
-        yield replace(some[0], belongs_to=tuple(groups))
+        yield some[0]._replace(belongs_to=tuple(groups))
 
 
 def _key(package: LockedPackage) -> tuple[object, ...]:

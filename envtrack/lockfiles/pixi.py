@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from envtrack.errors import LockfileProblem
@@ -133,8 +133,7 @@ def _read_environments(
     lines = _find_lines(text)
     for (key, address, place, where), groups in found.items():
         row = rows[address][place] if address in rows else {}
-        yield replace(
-            read_package(key, address, row),
+        yield read_package(key, address, row)._replace(
             platforms=(where,),
             belongs_to=tuple(groups),
             line=lines.get(address, 0),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from envtrack.lockfiles.artifacts import make_artifact, pick_hash
@@ -50,9 +49,9 @@ def read_package(key: str, address: str, row: Mapping[str, Any]) -> LockedPackag
     )
     if parts is None:
         # Built from source on the machine itself: there is no file, and no build until then.
-        return replace(package, source=_read_tree(place), ecosystem="conda")
+        return package._replace(source=_read_tree(place), ecosystem="conda")
     found = as_conda(package, place, pick_hash(row))
-    return replace(found, build=found.build or take(row, "build", str, ""))
+    return found._replace(build=found.build or take(row, "build", str, ""))
 
 
 def _read_tree(place: str) -> Source:

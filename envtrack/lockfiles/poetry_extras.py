@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from envtrack.lockfiles.group_markers import join_markers
@@ -49,7 +48,7 @@ def _mark(package: LockedPackage, extras: Sequence[str]) -> LockedPackage:
     markers = tuple(f'extra == "{extra}"' for extra in sorted(extras)) or (_NEVER,)
     if own:
         markers = (join_markers(" or ".join(markers), own),)
-    return replace(package, resolution_markers=markers)
+    return package._replace(resolution_markers=markers)
 
 
 def _find_leading(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
@@ -87,8 +86,7 @@ def parse(text: str, *, path: str, include: Include | None = None) -> Lock:  # n
         Knowledge.GROUPS: bool(head.group_names or head.default_groups or head.extra_names),
         Knowledge.GRAPH: any(package.dependencies for package in packages),
     }
-    return replace(
-        head,
+    return head._replace(
         path=path,
         schema=schema,
         revision=revision,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final
 
 from envtrack.lockfiles.artifacts import find_filename, make_artifact
@@ -47,7 +46,7 @@ def read_place(line: LogicalLine, value: str, *, is_editable: bool) -> LockedPac
         found = _read_folder(address, place, line, is_editable=is_editable)
     if found is None:
         return None
-    return replace(found, resolution_markers=(marker,) if marker else (), line=line.number)
+    return found._replace(resolution_markers=(marker,) if marker else (), line=line.number)
 
 
 def _read_repository(vcs: re.Match[str], place: str) -> LockedPackage | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -154,8 +154,7 @@ def _read_graph(
             else:
                 needs.setdefault(asker, []).append(package.name)
     packages = [
-        replace(
-            package,
+        package._replace(
             dependencies=tuple(
                 Dependency(name=name) for name in dict.fromkeys(needs.get(package.name, ()))
             ),
@@ -187,7 +186,7 @@ def _read_requirement(line: LogicalLine, path: str, index: str) -> LockedPackage
     if wanted.url:
         marker = f" ; {wanted.marker}" if wanted.marker else ""
         found = read_place(line, f"{wanted.url}{marker}", is_editable=False)
-        return None if found is None else replace(found, name=normalise(wanted.name))
+        return None if found is None else found._replace(name=normalise(wanted.name))
     clauses = list(wanted.specifier)
     is_pinned = len(clauses) == 1 and (
         clauses[0].operator == "==="

@@ -78,6 +78,10 @@ class LazyFiles(Sequence[Artifact]):
     def __len__(self) -> int:
         return len(self._read())
 
+    def __iter__(self) -> Iterator[Artifact]:
+        # Sequence's own asks for one place after the other.
+        return iter(self._read())
+
     def __eq__(self, other: object) -> bool:
         if isinstance(other, LazyFiles) and other._text == self._text:
             return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 from typing import NamedTuple
@@ -71,8 +70,7 @@ class Change(NamedTuple):
         return bool(dot) and layer in _LAYERS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(NamedTuple):
     """All changes between two records.
 
     Attributes:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+_NO_TEXT: Final[Mapping[str, str]] = {}
+_NO_TEXTS: Final[Mapping[str, tuple[str, ...]]] = {}
 
 
 class Knowledge(StrEnum):
@@ -129,8 +131,10 @@ class Dependency(NamedTuple):
     marker: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LockedPackage:
+_NO_DEPENDENCIES: Final[Mapping[str, tuple[Dependency, ...]]] = {}
+
+
+class LockedPackage(NamedTuple):
     """One ``[[package]]``: name and version alone are no key, see `resolution_markers`.
 
     Attributes:
@@ -164,18 +168,27 @@ class LockedPackage:
     source: Source
     resolution_markers: tuple[str, ...] = ()
     dependencies: tuple[Dependency, ...] = ()
-    optional_dependencies: Mapping[str, tuple[Dependency, ...]] = field(default_factory=dict)
-    groups: Mapping[str, tuple[Dependency, ...]] = field(default_factory=dict)
+    optional_dependencies: Mapping[str, tuple[Dependency, ...]] = _NO_DEPENDENCIES
+    groups: Mapping[str, tuple[Dependency, ...]] = _NO_DEPENDENCIES
     artifacts: Sequence[Artifact] = ()
     requirements: tuple[str, ...] | None = None
-    group_requirements: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    group_requirements: Mapping[str, tuple[str, ...]] = _NO_TEXTS
     provides_extras: tuple[str, ...] = ()
     ecosystem: str = "pypi"
     build: str = ""
     platforms: tuple[str, ...] = ()
     requires_python: str = ""
     belongs_to: tuple[str, ...] = ()
-    line: int = field(default=0, compare=False)
+    line: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LockedPackage) and self[:-1] == other[:-1]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.version, self.source))
 
     @property
     def is_root(self) -> bool:
@@ -183,8 +196,7 @@ class LockedPackage:
         return self.source.location in _HERE and self.source.kind in _TREES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lock:
+class Lock(NamedTuple):
     """What a lockfile pins.
 
     Attributes:
@@ -236,14 +248,14 @@ class Lock:
     group_names: tuple[str, ...] | None = None
     default_groups: tuple[str, ...] = ()
     extra_names: tuple[str, ...] | None = None
-    manifest_groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    manifest_groups: Mapping[str, tuple[str, ...]] = _NO_TEXTS
     manifest_requirements: tuple[str, ...] = ()
     constraints: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
     excludes: tuple[str, ...] = ()
     build_constraints: tuple[str, ...] = ()
     dependency_metadata: tuple[str, ...] = ()
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = _NO_TEXT
     packages: tuple[LockedPackage, ...] = ()
     unpinned: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -28,7 +28,7 @@ _CODES: Final = {
 }
 _NO_WIDTH: Final = frozenset({"Mn", "Me", "Cf"})
 # Beyond ASCII and our own signs Unicode has to be asked, which takes long.
-_UNUSUAL = re.compile(r"[^\x00-\x7f–→…×·]")
+_OWN_SIGNS: Final = dict.fromkeys(map(ord, "–→…×·"))
 _WORD = re.compile(r" *[^ ]+")
 
 
@@ -169,7 +169,7 @@ def _chop(word: str, width: int) -> list[str]:
 
 def _width(text: str) -> int:
     """How many columns a text takes: a wide character (UAX #11) two, a combining mark none."""
-    if not _UNUSUAL.search(text):
+    if text.isascii() or text.translate(_OWN_SIGNS).isascii():
         return len(text)
     return sum(
         0 if category(character) in _NO_WIDTH else 1 + (east_asian_width(character) in "WF")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from envtrack.compare.locks import compare_locks
@@ -36,7 +34,7 @@ def needing(marker: str, *, head: str = HEAD) -> Lock:
 
 
 def of_python(specifiers: str) -> Lock:
-    return replace(lock_from(project("a"), pinned("a", "1")), requires_python=specifiers)
+    return lock_from(project("a"), pinned("a", "1"))._replace(requires_python=specifiers)
 
 
 @pytest.mark.parametrize(
@@ -63,9 +61,9 @@ def test_a_narrower_range_of_pythons_is_a_change_of_its_own() -> None:
 def test_a_later_form_that_says_the_pythons_is_no_change_of_them() -> None:
     # pdm 4.5 has them; 4.4 said nothing. A file of one form that begins to say them is news.
     text = SAMPLES["pdm.lock 4.5"][1]
-    after = replace(parse_lock(text, path="pdm.lock"), requires_python=">=3.8")
-    silent = replace(after, requires_python="")
-    assert compare_locks(replace(silent, revision=4), after) == ()
+    after = parse_lock(text, path="pdm.lock")._replace(requires_python=">=3.8")
+    silent = after._replace(requires_python="")
+    assert compare_locks(silent._replace(revision=4), after) == ()
     assert told(silent, after) == [("requires-python", "changed", None, ">=3.8", "")]
 
 
@@ -191,7 +189,7 @@ def test_wheels_for_another_python_are_no_rebuild() -> None:
         urls = (f"https://files.example/a-1-{tag}-manylinux_2_28_x86_64.whl" for tag in tags)
         wheels = ", ".join(f'{{ url = "{url}", hash = "sha256:{url[-36:]}" }}' for url in urls)
         text = f'[[package]]\nname = "a"\nversion = "1"\nsource = {{ registry = "r" }}\nwheels = [{wheels}]\n'
-        return replace(lock_from(project("a"), text), requires_python=pythons)
+        return lock_from(project("a"), text)._replace(requires_python=pythons)
 
     moved = told(lock("cp310-cp310", pythons="==3.10.*"), lock("cp311-cp311", "cp312-cp312"))
     assert moved == [("requires-python", "changed", "==3.10.*", ">=3.11", "")]
@@ -369,7 +367,7 @@ def test_a_version_that_no_python_can_count_is_compared_as_text() -> None:
     assert told(before, after) == [("a", "changed", "1", absurd, "")]
     records = (Record(name="a", lock=before), Record(name="b", lock=after))
     assert [c.kind for c in compare_records(*records).changes] == [ChangeKind.CHANGED]
-    demanding = replace(before, requires_python=f">={absurd}")
+    demanding = before._replace(requires_python=f">={absurd}")
     assert explain_selection(demanding, Selection(), LINUX).notes == (
         f"requires-python can't be read: >={absurd}",
     )

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -46,8 +45,8 @@ def one_change(before: str, after: str) -> Change:
 def test_a_lock_does_not_differ_from_itself(name: str) -> None:
     lock, again = lock_of(name), lock_of(name)
     assert compare_locks(lock, lock) == ()
-    assert compare_locks(lock, replace(again, path="elsewhere/uv.lock")) == ()
-    assert compare_locks(lock, replace(again, path="x"), environment=LINUX) == ()
+    assert compare_locks(lock, again._replace(path="elsewhere/uv.lock")) == ()
+    assert compare_locks(lock, again._replace(path="x"), environment=LINUX) == ()
 
 
 @pytest.mark.parametrize("revision", ["", "revision = 2\n", "revision = 5\n"])
@@ -75,8 +74,7 @@ def test_form_is_no_change() -> None:
 def test_order_is_no_change(shuffler: random.Random, name: str) -> None:
     lock = lock_of(name)
     packages = [
-        replace(
-            package,
+        package._replace(
             dependencies=package.dependencies[::-1],
             artifacts=package.artifacts[::-1],
             resolution_markers=package.resolution_markers[::-1],
@@ -84,7 +82,7 @@ def test_order_is_no_change(shuffler: random.Random, name: str) -> None:
         for package in lock.packages
     ]
     shuffler.shuffle(packages)
-    assert compare_locks(lock, replace(lock, packages=tuple(packages))) == ()
+    assert compare_locks(lock, lock._replace(packages=tuple(packages))) == ()
 
 
 @pytest.mark.parametrize(
@@ -392,10 +390,10 @@ def test_a_new_parent_is_no_change_of_its_dependency() -> None:
 
 def test_another_fork_of_the_same_version_is_a_selector_change() -> None:
     before = forked("1.0", "2.0")
-    changed = replace(
-        by_name(lock_from(pinned("a", "2.0")), "a"), resolution_markers=("os_name == 'nt'",)
+    changed = by_name(lock_from(pinned("a", "2.0")), "a")._replace(
+        resolution_markers=("os_name == 'nt'",)
     )
-    after = replace(before, packages=(*before.packages[:2], changed))
+    after = before._replace(packages=(*before.packages[:2], changed))
     change = only(compare_locks(before, after))
     assert (change.kind, change.before) == (ChangeKind.SELECTOR, "2.0")
     assert change.detail == f"fork; for {NEW} → for os_name == 'nt'"
@@ -507,7 +505,7 @@ def test_the_pythons_of_a_lock_are_compared_by_meaning(
 ) -> None:
     base = lock_from(project())
     change = compare_requires_python(
-        replace(base, requires_python=old), replace(base, requires_python=new)
+        base._replace(requires_python=old), base._replace(requires_python=new)
     )
     assert (change is not None) is differs
     if change is not None:

@@ -118,3 +118,10 @@ def test_a_marker_that_is_nested_too_deeply_is_undecided(end: str) -> None:
     assert world.ask(marker) is None
     assert world.holds(marker)
     assert world.undecided == {marker}
+
+
+def test_all_of_some_parts_is_not_any_of_the_same_parts() -> None:
+    every, either = parse_marker(f"{TRUE} and {FALSE}"), parse_marker(f"{TRUE} or {FALSE}")
+    assert every != either
+    assert every == parse_marker(f"{TRUE} and {FALSE}")
+    assert len({every, either, parse_marker(f"{TRUE} or {FALSE}")}) == 2

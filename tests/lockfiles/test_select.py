@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -245,7 +244,7 @@ def test_a_python_outside_requires_python_is_noted() -> None:
 
 
 def test_a_requires_python_that_is_none_and_a_requirement_that_is_none_are_noted() -> None:
-    lock = replace(lock_from(project()), requires_python="new", manifest_requirements=("!!",))
+    lock = lock_from(project())._replace(requires_python="new", manifest_requirements=("!!",))
     assert len(explain_selection(lock, BARE, LINUX).notes) == 2
 
 
@@ -311,7 +310,7 @@ def test_identity_sees_a_git_commit_and_not_how_it_was_asked_for(part: str) -> N
         "subdirectory": source._replace(subdirectory="lib"),
         "reference": source._replace(reference="tag=v1"),
     }[part]
-    assert (identity([package]) == identity([replace(package, source=moved)])) is (
+    assert (identity([package]) == identity([package._replace(source=moved)])) is (
         part == "reference"
     )
 
@@ -375,7 +374,7 @@ def test_without_a_wheel_that_fits_the_source_counts() -> None:
 def test_identity_does_not_depend_on_order(shuffler: random.Random, name: str) -> None:
     packages = list(lock_of(name).packages)
     shuffled = [
-        replace(package, artifacts=tuple(reversed(package.artifacts))) for package in packages
+        package._replace(artifacts=tuple(reversed(package.artifacts))) for package in packages
     ]
     shuffler.shuffle(shuffled)
     assert identity(shuffled) == identity(packages)
