@@ -10,7 +10,10 @@ import re
 
 # C0 and C1 controls, line and paragraph separators, direction marks, zero-width characters, and
 # the surrogates in which bytes that are no UTF-8 travel.
-_UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
+_UNSAFE = (
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff]"
+)
 _UNSAFE_IN_JSON = _UNSAFE.replace("\x00-\x1f", "")
 _SURROGATE_BYTES = range(0xDC80, 0xDD00)
 
