@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -11,19 +12,21 @@ from typing import NamedTuple
 from envtrack.bisect.ends import name_neighbours
 from envtrack.bisect.parts import Parts, cut_into_parts, find_differing, find_suspected
 from envtrack.bisect.rig import Rig
-from envtrack.bisect.session import Wish, keep_session
+from envtrack.bisect.session import Wish, inner_session, keep_session, write_session
 from envtrack.culprit.changes import Ask, Said, find_change_sets, run_search
 from envtrack.files import read_text, write_whole
 from envtrack.git.repository import Repository
 from envtrack.lockfiles.uv import parse
+from envtrack.model.answer import Answer
 from envtrack.model.isolation import Blame, Isolated, Trial
 from envtrack.model.oid import Oid
 from envtrack.model.verdict import Observation, Verdict
 from envtrack.probe.failures import hunt
 from envtrack.probe.install import NEEDS
-from envtrack.probe.plan import SessionFiles
+from envtrack.probe.plan import SessionFiles, read_plan
 
 OLD, NEW, NAMES = "old.lock", "new.lock", "names.json"
+PROVED = "proved.json"
 _MOST_NAMED = 3
 _SAYS = {Verdict.BAD: Said.FAILS, Verdict.GOOD: Said.PASSES}
 
@@ -93,6 +96,51 @@ def make_isolation(
     )
 
 
+def isolate_further(
+    repository: Repository, files: SessionFiles, answer: Answer
+) -> SessionFiles | None:
+    """The session that tries a culprit's packages apart; made if it is not there yet.
+
+    Returns:
+        ``None`` where there is nothing to tell apart: no commit, not its packages, only one of
+        them; or nobody asked.
+    """
+    plan = read_plan(files)
+    comparison = answer.comparison
+    if plan.commit_only or answer.culprit is None or answer.predecessor is None:
+        return None
+    moved = {one.name for one in comparison.changes if not one.is_fact} if comparison else set()
+    if len(moved) <= 1:
+        return None
+    inner = inner_session(files)
+    if inner.plan.is_file():
+        return inner
+    old, new = answer.predecessor.oid, answer.culprit.commit.oid
+    texts = [repository.read_file(commit, plan.lockfile) for commit in (old, new)]
+    if None in texts:
+        return None
+    names = {OLD: old.short, NEW: new.short}
+    more = {
+        name: (text or b"").decode("utf-8-sig", "backslashreplace")
+        for name, text in zip(names, texts, strict=True)
+    }
+    more[NAMES] = json.dumps(list(names.values()))
+    if files.hunted.is_file():
+        more[inner.hunted.name] = read_text(files.hunted)
+    shutil.copytree(files.smoke_files, inner.smoke_files, dirs_exist_ok=True)
+    settings = replace(
+        plan,
+        id=inner.folder.name,
+        good=old.hex,
+        bad=new.hex,
+        paths=(plan.lockfile,),
+        is_composed=True,
+        shares_with=plan.id,
+    )
+    write_session(inner, settings, more)
+    return inner
+
+
 def read_names(files: SessionFiles) -> tuple[str, str]:
     """How the user named the older and the newer lockfile of a session."""
     old, new = json.loads(read_text(files.folder / NAMES))
@@ -150,8 +198,6 @@ class Search:
 
     def _tolerate(self, ends: list[Observation]) -> None:
         """What does not fit together at an end may not fit in between either."""
-        import json
-
         known: dict[str, None] = {}
         for seen in ends:
             path = Path(seen.log) / NEEDS
@@ -161,8 +207,19 @@ class Search:
 
     def _observe(self, parts: Parts, taken: frozenset[int], *, fresh: bool = False) -> Observation:
         text = parts.compose(taken)
-        self._told[self._rig.name_composed(text)] = self._say(parts, taken)
-        return self._rig.probe_composed(text, fresh=fresh)
+        name = self._rig.name_composed(text)
+        self._told[name] = self._say(parts, taken)
+        if not fresh:
+            return self._rig.probe_composed(text)
+        # A session that goes on does not prove again what it has proved.
+        path = self._rig.files.folder / PROVED
+        proved: dict[str, int] = json.loads(read_text(path)) if path.is_file() else {}
+        for seen in self._rig.store.list(self._rig.plan.id):
+            if seen.id == proved.get(name.hex):
+                return seen
+        seen = self._rig.probe_composed(text, fresh=True)
+        write_whole(path, json.dumps({**proved, name.hex: seen.id}))
+        return seen
 
     def _say(self, parts: Parts, taken: frozenset[int]) -> str:
         """What is tried, in a few words."""

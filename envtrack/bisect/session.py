@@ -26,6 +26,7 @@ from envtrack.probe.plan import Plan, SessionFiles, read_plan, write_plan
 from envtrack.probe.script import render_script
 
 EACH = "each"
+_INNER = "-packages"
 
 
 class Wish(NamedTuple):
@@ -119,13 +120,24 @@ def keep_session(
     files = SessionFiles(sessions_folder(repository) / name)
     _require_writable(repository)
     keep_smoke_files(kept, files.smoke_files)
-    for name_inside, text in (more or {}).items():
-        write_whole(files.folder / name_inside, text)
+    write_session(files, plan, more or {})
+    return files
+
+
+def write_session(files: SessionFiles, plan: Plan, more: Mapping[str, str]) -> None:
+    """Writes a session's files, its plan last: with it the session is there.
+
+    Args:
+        files: where; the files of the smoke test are there already.
+        plan: what it is to do.
+        more: further files by name.
+    """
+    for name, text in more.items():
+        write_whole(files.folder / name, text)
     # A path, or a command with one in it, need not be UTF-8.
     write_whole(files.smoke, os.fsencode(plan.smoke + "\n"))
     write_whole(files.script, os.fsencode(render_script(plan, files)), mode=0o755)
     write_plan(files, plan)
-    return files
 
 
 def _choose_smoke_files(repository: Repository, wish: Wish, bad: Oid) -> tuple[SmokeFile, ...]:
@@ -153,13 +165,22 @@ def _require_writable(repository: Repository) -> None:
         ) from error
 
 
-def list_sessions(repository: Repository) -> tuple[SessionFiles, ...]:
-    """All sessions of this repository, oldest first."""
+def inner_session(files: SessionFiles) -> SessionFiles:
+    """The session that tries the packages of another one's culprit apart; it may not be there."""
+    return SessionFiles(files.folder.with_name(files.folder.name + _INNER))
+
+
+def list_sessions(repository: Repository, *, with_inner: bool = False) -> tuple[SessionFiles, ...]:
+    """All sessions of this repository, oldest first; those that belong to another if asked."""
     folder = sessions_folder(repository)
     if not folder.is_dir():
         return ()
     found = (SessionFiles(path) for path in sorted(folder.iterdir()))
-    return tuple(files for files in found if files.plan.is_file())
+    return tuple(
+        files
+        for files in found
+        if files.plan.is_file() and (with_inner or not files.folder.name.endswith(_INNER))
+    )
 
 
 def find_session(repository: Repository, name: str, *, unfinished: bool = False) -> SessionFiles:
@@ -195,7 +216,7 @@ def find_session(repository: Repository, name: str, *, unfinished: bool = False)
 
 def clean_up_after_others(repository: Repository) -> None:
     """Removes the worktrees of sessions that were killed; those that run or are kept stay."""
-    for files in list_sessions(repository):
+    for files in list_sessions(repository, with_inner=True):
         worktree = find_worktree(repository, files.worktree)
         if worktree is None or _is_kept(files):
             continue

@@ -75,6 +75,9 @@ def start(
     trust_ends: Annotated[
         bool, option("--trust-ends", help="Believe that GOOD is good and BAD is bad.")
     ] = False,
+    commit_only: Annotated[
+        bool, option("--commit-only", help="Stop at the commit; do not go on to the package.")
+    ] = False,
     keep: KeepOption = False,
     verbose: VerboseOption = False,
     directory: DirectoryOption = None,
@@ -88,7 +91,8 @@ def start(
 
     Every commit that changed the lockfile between GOOD and BAD is a candidate. A worktree of its
     own is made outside the repository; there `git bisect run` installs a commit's environment
-    (`uv sync --locked`) and runs the smoke test. Your own tree is not touched.
+    (`uv sync --locked`) and runs the smoke test. Then it is found which of the packages that the
+    commit moved is to blame, as `envtrack isolate` does. Your own tree is not touched.
     """
     from envtrack.bisect.session import Wish
 
@@ -115,6 +119,7 @@ def start(
             match=check_match(match),
             any_failure=any_failure,
             trust_ends=trust_ends,
+            commit_only=commit_only,
             keep=keep,
         ),
     )

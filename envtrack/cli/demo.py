@@ -56,7 +56,7 @@ def _run(scratch: Path, shape: Output, *, is_kept: bool) -> None:
     say(f"envtrack bisect {example.good} --smoke '{SMOKE}'")
     progress = Progress(open_repository(example.folder, environ), is_verbose=False)
     try:
-        answer = bisect_example(example, environ, watcher=progress)
+        answer = bisect_example(example, environ, watcher=progress, told=progress.names)
     finally:
         progress.finish()
     put_out_answer(answer, shape)

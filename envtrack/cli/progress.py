@@ -12,8 +12,6 @@ from envtrack.model.verdict import Observation
 from envtrack.report.plain import show_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from envtrack.bisect.rig import Rig
     from envtrack.git.repository import Repository
     from envtrack.model.oid import Oid
@@ -27,6 +25,7 @@ class Progress:
 
     Attributes:
         is_verbose: the end of the running probe's log is shown too.
+        names: what is probed, in words, where that is no commit; whoever tries it says so here.
     """
 
     def __init__(
@@ -34,17 +33,9 @@ class Progress:
         repository: Repository,
         *,
         is_verbose: bool,
-        names: Mapping[Oid, str] | None = None,
     ) -> None:
-        """Nothing is shown yet.
-
-        Args:
-            repository: whose commits are probed.
-            is_verbose: whether the end of the running probe's log is shown too.
-            names: what is probed, in words, where that is no commit; it may grow later.
-        """
         self.is_verbose = is_verbose
-        self._names = names
+        self.names: dict[Oid, str] = {}
         self._repository = repository
         self._said: set[int] = set()
         self._told = 0
@@ -87,13 +78,13 @@ class Progress:
         print(show_plain(line), file=sys.stderr, flush=True)
 
     def _name(self, subject: Oid, rig: Rig) -> str:
-        if self._names is not None:
-            return self._names.get(subject, "")
+        if rig.plan.is_composed:
+            return self.names.get(subject, "")
         role = {rig.plan.good: "good end: ", rig.plan.bad: "bad end: "}.get(subject.hex, "")
         return f"{role}{self._repository.read_commit(subject).subject}"
 
     def _say_rest(self, rig: Rig, seen: Observation) -> str:
-        steps = None if self._names is not None else rig.steps_left()
+        steps = None if rig.plan.is_composed else rig.steps_left()
         if not steps:
             return ""
         times = [s.seconds for s in rig.store.list(rig.plan.id) if s.judgement and not s.same_as]

@@ -9,7 +9,6 @@ from envtrack.cli.output import Output, Rendering, put_out
 if TYPE_CHECKING:
     from envtrack.git.repository import Repository
     from envtrack.model.answer import Answer
-    from envtrack.model.oid import Oid
     from envtrack.probe.plan import SessionFiles
 
 
@@ -27,7 +26,7 @@ def run_to_answer(
     progress = Progress(repository, is_verbose=is_verbose)
     catch_signals()
     try:
-        answer = run_session(repository, files, watcher=progress)
+        answer = run_session(repository, files, watcher=progress, told=progress.names)
     finally:
         progress.finish()
     put_out_answer(answer, shape)
@@ -74,11 +73,10 @@ def _run_to_culprit(
         render_isolation_text,
     )
 
-    told: dict[Oid, str] = {}
-    progress = Progress(repository, is_verbose=is_verbose, names=told)
+    progress = Progress(repository, is_verbose=is_verbose)
     catch_signals()
     try:
-        isolation = run_isolation(repository, files, watcher=progress, told=told)
+        isolation = run_isolation(repository, files, watcher=progress, told=progress.names)
     finally:
         progress.finish()
     rendering = Rendering(

@@ -72,7 +72,7 @@ def install(bench: Bench, command: Sequence[str]) -> str:
     candidate = read_candidate(bench.tree, bench.plan, bench.files)
     notes = replace(notes, key=candidate.key)
     if candidate.key and bench.is_driven and not bench.is_fresh:
-        same = bench.store.find_same(bench.plan.id, candidate.key)
+        same = bench.store.find_same(bench.plan.id, candidate.key, shared=bench.plan.shares_with)
         if same is not None and same.judgement is not None:
             return finish(bench, notes, same.judgement, same_as=same.commit)
     if not bench.project.is_dir():

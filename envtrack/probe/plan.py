@@ -50,6 +50,8 @@ class Plan:
         match: a regular expression that the output of the hunted failure has; empty: it is known by
             its fingerprint at the bad end.
         any_failure: every failure is the hunted one.
+        commit_only: the search ends with the commit, and does not go on to the package.
+        shares_with: the id of a session whose verdicts count as well; empty: none.
         suspects: names of packages that are tried first, where lockfiles are composed.
         is_composed: its probes are not of commits: each puts a composed lockfile into the tree of
             the bad end and installs it as it stands.
@@ -80,6 +82,8 @@ class Plan:
     layers: LayerRules = ()
     match: str = ""
     any_failure: bool = False
+    commit_only: bool = False
+    shares_with: str = ""
     suspects: tuple[str, ...] = ()
     is_composed: bool = False
 

@@ -25,10 +25,18 @@ if TYPE_CHECKING:
 SCHEMA = 1
 
 
-def render_isolation_text(told: Isolation, look: Look) -> str:
-    """Who is to blame, how that was shown, what it cost, and what to do next."""
+def render_isolation_text(told: Isolation, look: Look, *, is_inner: bool = False) -> str:
+    """Who is to blame, how that was shown, what it cost, and what to do next.
+
+    Args:
+        told: what it came to.
+        look: how it is to look.
+        is_inner: it stands within a search's answer, which shows how the smoke test fails.
+    """
     style = "bold red" if told.outcome is Isolated.FOUND else "bold yellow"
-    head: list[Block] = [Line(told.message, style)]
+    head: list[Block] = (
+        [Line("The packages apart:", "bold")] if is_inner else [Line(told.message, style)]
+    )
     head += [Line(f"note: {note}") for note in told.notes]
     parts = [render_blocks(head, look)]
     for blame in told.blames:
@@ -39,7 +47,7 @@ def render_isolation_text(told: Isolation, look: Look) -> str:
         old, new = f"all as in {told.before}", f"all as in {told.after}"
         rows = [_trial_row(where, end) for where, end in zip((old, new), told.ends, strict=True)]
         parts.append(render_blocks([Line("The ends:", "bold"), *rows], look))
-    parts.append(render_blocks(list(_tail(told)), look))
+    parts.append(render_blocks(list(_tail(told, is_inner=is_inner)), look))
     return "\n".join(parts)
 
 
@@ -63,13 +71,13 @@ def _trial_row(what: str, trial: Trial) -> Row:
     return Row(((what, ""), (judgement.verdict, ""), (judgement.reason, "dim")))
 
 
-def _tail(told: Isolation) -> Iterator[Block]:
-    if told.last_lines:
+def _tail(told: Isolation, *, is_inner: bool) -> Iterator[Block]:
+    if told.last_lines and not is_inner:
         yield Line("The last lines it printed:", "bold")
         yield from (Line(line, "", 2) for line in told.last_lines)
         yield Line("")
     yield from (Line(say_effort(told)), Line(f"logs: {told.folder}", "dim"))
-    if told.hints:
+    if told.hints and not is_inner:
         yield from (Line(""), Line("What to do next:", "bold"))
         yield from (Line(hint, "", 2) for hint in told.hints)
 
@@ -142,15 +150,22 @@ def _describe_trial(trial: Trial) -> TrialShape:
     }
 
 
-def render_isolation_markdown(told: Isolation) -> str:
-    """For an issue or a chat: the finding, how it was shown, the failure, how to go on."""
-    return "\n".join([*_markdown_lines(told), ""])
+def render_isolation_markdown(told: Isolation, *, level: int = 1) -> str:
+    """For an issue or a chat: the finding, how it was shown, the failure, how to go on.
+
+    Args:
+        told: what it came to.
+        level: of its heading; below the first it stands within a search's answer, which says the
+            rest.
+    """
+    return "\n".join([*_markdown_lines(told, level), ""])
 
 
-def _markdown_lines(told: Isolation) -> Iterator[str]:
-    yield f"# {show_markdown(told.message)}"
+def _markdown_lines(told: Isolation, level: int) -> Iterator[str]:
+    yield f"{'#' * level} {show_markdown(told.message)}"
     yield ""
-    yield f"- smoke test: {show_markdown(told.smoke)}"
+    if level == 1:
+        yield f"- smoke test: {show_markdown(told.smoke)}"
     yield f"- {show_markdown(say_effort(told))}"
     yield from (f"- {show_markdown(note)}" for note in told.notes)
     for blame in told.blames:
@@ -164,9 +179,9 @@ def _markdown_lines(told: Isolation) -> Iterator[str]:
             (f"{told.after} without it", blame.necessary),
         ):
             yield f"  - {show_markdown(what)}: {trial.judgement.verdict}"
-    if told.last_lines:
+    if told.last_lines and level == 1:
         yield from ("", "## The last lines it printed", "")
         yield from (f"    {show_plain(line)}" for line in told.last_lines)
-    if told.hints:
+    if told.hints and level == 1:
         yield from ("", "## What to do next", "")
         yield from (f"    {show_plain(hint)}" for hint in told.hints)
