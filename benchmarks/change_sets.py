@@ -20,7 +20,8 @@ import sys
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from envtrack.culprit.changes import Ask, Guilt, Said, Taken, find_change_sets, run_search
+from envtrack.culprit.changes import Ask, Guilt, Taken, find_change_sets, run_search
+from envtrack.culprit.said import Said
 
 _SIZES: Final = (12, 40, 120, 300)
 _UNJUDGED: Final = 0.2

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
@@ -119,9 +120,7 @@ def _read_folder(index: Path, name: str) -> Sequence[IndexFile]:
     try:
         if page.is_file():
             links = _parse_html(page.read_text("utf-8", "replace"), "")
-            return [
-                link._replace(location=_join(f"{name}/", link.location)) for link in links
-            ]
+            return [link._replace(location=_join(f"{name}/", link.location)) for link in links]
         return [IndexFile(filename=one.name, location=one.name) for one in index.iterdir()]
     except OSError as error:
         raise RigFailed(f"{index}: {error.strerror or error}") from error
@@ -149,23 +148,39 @@ def _fetch(index: str, name: str) -> Sequence[IndexFile]:
 
 def _ask(address: str) -> Sequence[IndexFile]:
     shown = redact_url(address)
-    request = urllib.request.Request(address, headers={"Accept": _ACCEPT})  # noqa: S310 - see below
     if urlsplit(address).scheme not in {"http", "https"}:
         raise RigFailed(f"{shown}: no address of an index")
     try:
-        with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310
+        with urllib.request.urlopen(_make_request(address), timeout=_TIMEOUT_S) as answer:  # noqa: S310 - looked at
             content = answer.read(_MOST_BYTES + 1)
             kind = answer.headers.get_content_type()
             base = answer.geturl()
-    except (OSError, urllib.error.URLError, ValueError) as error:
-        raise RigFailed(f"{shown}: {error}", hint="is it up, and open to you?") from error
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise RigFailed(f"{shown}: {error}", hint="is it open to you?") from error
+    except (OSError, ValueError) as error:
+        raise RigFailed(f"{shown}: {error}", hint="is it up?") from error
     if len(content) > _MOST_BYTES:
         raise RigFailed(f"{shown}: its answer is longer than any list of files")
     text = content.decode("utf-8", "replace")
     try:
-        return list(_parse_json(json.loads(text), base) if "json" in kind else _parse_html(text, base))
+        return list(
+            _parse_json(json.loads(text), base) if "json" in kind else _parse_html(text, base)
+        )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RigFailed(f"{shown}: not an answer of the simple API") from error
+
+
+def _make_request(address: str) -> urllib.request.Request:
+    """The login that an address carries goes where a server looks for it (RFC 7617)."""
+    parts = urlsplit(address)
+    headers = {"Accept": _ACCEPT}
+    host = parts.netloc
+    if parts.username is not None:
+        login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        headers["Authorization"] = f"Basic {b64encode(login.encode()).decode()}"
+        host = host.rpartition("@")[2]
+    return urllib.request.Request(parts._replace(netloc=host).geturl(), headers=headers)  # noqa: S310
 
 
 def _parse_json(document: Mapping[str, Any], base: str) -> Iterator[IndexFile]:
@@ -202,7 +217,7 @@ class _Anchors(HTMLParser):
     """The attributes of every anchor."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(convert_charrefs=True)
         self.found: list[dict[str, str | None]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

@@ -11,16 +11,18 @@ from typing import NamedTuple
 
 from envtrack.bisect.ends import name_neighbours
 from envtrack.bisect.parts import Parts, cut_into_parts, find_differing, find_suspected
+from envtrack.bisect.releases import find_turns
 from envtrack.bisect.rig import Rig
 from envtrack.bisect.session import Wish, inner_session, keep_session, write_session
-from envtrack.culprit.changes import Ask, Said, find_change_sets, run_search
+from envtrack.culprit.changes import Ask, find_change_sets, run_search
+from envtrack.culprit.said import Said
 from envtrack.files import read_text, write_whole
 from envtrack.git.repository import Repository
 from envtrack.lockfiles.uv import parse
 from envtrack.model.answer import Answer
-from envtrack.model.isolation import Blame, Isolated, Trial
+from envtrack.model.isolation import Blame, Isolated, Trial, Turn
 from envtrack.model.oid import Oid
-from envtrack.model.verdict import Observation, Verdict
+from envtrack.model.verdict import Judgement, Observation, Verdict
 from envtrack.probe.failures import hunt
 from envtrack.probe.install import NEEDS
 from envtrack.probe.plan import SessionFiles, read_plan
@@ -245,15 +247,31 @@ class Search:
         guilts = run_search(search, probe)
         every = frozenset(range(len(parts.units)))
         rest = every.difference(*(guilt.changes for guilt in guilts))
+        turns = [self._find_turns(parts, guilt.changes) for guilt in guilts]
         return tuple(
             Blame(
                 units=tuple(parts.units[position] for position in sorted(guilt.changes)),
                 sufficient=tried[Ask(guilt.changes, fresh=True)],
                 necessary=tried[Ask(rest, fresh=True)],
                 is_minimal=guilt.is_minimal,
+                turns=some,
             )
-            for guilt in guilts
+            for guilt, some in zip(guilts, turns, strict=True)
         )
+
+    def _find_turns(self, parts: Parts, guilty: frozenset[int]) -> tuple[Turn, ...]:
+        """Down to the release, where it was not asked to stop before."""
+        plan = self._rig.plan
+        if plan.package_only:
+            return ()
+
+        def attempt(text: str, said: str) -> Judgement:
+            self._told[self._rig.name_composed(text)] = said
+            judgement = self._rig.probe_composed(text).judgement
+            assert judgement is not None  # noqa: S101 - the store only gives finished probes
+            return judgement
+
+        return find_turns(parts, guilty, attempt, folder=self._rig.tree.top / plan.project)
 
 
 def _tell(parts: Parts, taken: frozenset[int], seen: Observation) -> Trial:

@@ -70,7 +70,9 @@ def _say(found: Found, names: tuple[str, str]) -> str:
         case Isolated.FOUND | Isolated.UNCERTAIN:
             said = " or ".join(_say_blame(blame) for blame in found.blames)
             verb = "is to blame" if found.outcome is Isolated.FOUND else "may be to blame"
-            return f"{said} {verb}"
+            turns = [turn for blame in found.blames for turn in blame.turns if turn.is_exact]
+            first = "; ".join(f"{turn.name} {turn.first_bad}" for turn in turns)
+            return f"{said} {verb}" + (f"; first bad release: {first}" if first else "")
         case Isolated.SAME:
             return f"{old} and {new} install the same here: something else broke it"
         case Isolated.OLD_FAILS:
@@ -114,6 +116,15 @@ def _notes(found: Found) -> Iterator[str]:
             yield f"tried once more, it fails without {names} too: the smoke test may be flaky"
         elif without is not Verdict.GOOD:
             yield f"whether it passes without {names} could not be tried"
+        for turn in blame.turns:
+            if turn.note:
+                yield f"the first bad release of {turn.name} is not known: {turn.note}"
+            elif turn.unjudged:
+                yield (
+                    f"the first bad release of {turn.name} is one of "
+                    f"{', '.join((*turn.unjudged, turn.first_bad))}: what lies between could not "
+                    "be tried"
+                )
         if not blame.is_minimal and len(blame.units) > 1:
             yield f"not all of {names} need be to blame: some of them could not be tried apart"
 
@@ -123,7 +134,13 @@ def _hints(found: Found, names: tuple[str, str]) -> Iterator[str]:
     match found.outcome:
         case Isolated.FOUND | Isolated.UNCERTAIN:
             changes = [c for blame in found.blames for unit in blame.units for c in unit.changes]
-            back = [c for c in changes if can_go_back(c) and c.origin is not Origin.FORCED]
+            # The newest release that works is a shorter way back than the one from before.
+            newest = {t.name: t.last_good for blame in found.blames for t in blame.turns}
+            back = [
+                change._replace(before=newest.get(change.name, change.before))
+                for change in changes
+                if can_go_back(change) and change.origin is not Origin.FORCED
+            ]
             if back:
                 yield f"{say_going_back(back)}   # puts it back"
         case Isolated.SAME | Isolated.OLD_FAILS:

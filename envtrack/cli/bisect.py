@@ -23,6 +23,7 @@ from envtrack.cli.probing import (
     GroupOption,
     KeepOption,
     MatchOption,
+    PackageOnlyOption,
     PythonOption,
     SmokeFromOption,
     SmokeOption,
@@ -78,6 +79,7 @@ def start(
     commit_only: Annotated[
         bool, option("--commit-only", help="Stop at the commit; do not go on to the package.")
     ] = False,
+    package_only: PackageOnlyOption = False,
     keep: KeepOption = False,
     verbose: VerboseOption = False,
     directory: DirectoryOption = None,
@@ -118,6 +120,7 @@ def start(
             selection=selection,
             match=check_match(match),
             any_failure=any_failure,
+            package_only=package_only,
             trust_ends=trust_ends,
             commit_only=commit_only,
             keep=keep,

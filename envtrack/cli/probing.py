@@ -45,6 +45,9 @@ MatchOption = Annotated[
 AnyFailureOption = Annotated[
     bool, option("--any-failure", help="Every failure counts, however it fails.")
 ]
+PackageOnlyOption = Annotated[
+    bool, option("--package-only", help="Stop at the package; do not go on to its release.")
+]
 PythonOption = Annotated[
     str | None,
     option("--python", "-p", metavar="REQUEST", help="Hold this Python for all probes: `3.11`."),

@@ -15,21 +15,13 @@ further set is to blame, and is searched for in what is left.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
+
+from envtrack.culprit.line import Edge, find_edge
+from envtrack.culprit.said import Said
 
 Taken: TypeAlias = frozenset[int]
 NOTHING: Final[Taken] = frozenset()
-
-
-class Said(Enum):
-    """What a trial says of a set of changes."""
-
-    FAILS = "fails"
-    """With the failure that is hunted."""
-    PASSES = "passes"
-    UNRESOLVED = "unresolved"
-    """It can't be judged: it does not fit together, or fails in another way."""
 
 
 class Ask(NamedTuple):
@@ -153,58 +145,26 @@ def _keep_last_of_prefixes(
     is_exact = True
     rest = list(left)
     while rest and (yield from trials.ask(frozenset(kept))) is not Said.FAILS:
-        low, high = yield from _halve(trials, frozenset(kept), rest)
-        kept += rest[low:high]
-        rest = rest[:low]
-        is_exact = is_exact and high - low == 1
+        edge = yield from _halve(trials, frozenset(kept), rest)
+        kept += rest[edge.low : edge.high]
+        rest = rest[: edge.low]
+        is_exact = is_exact and edge.is_exact
     return sorted(kept), is_exact
 
 
-def _halve(
-    trials: _Trials, kept: Taken, rest: Sequence[int]
-) -> Generator[Ask, Said, tuple[int, int]]:
+def _halve(trials: _Trials, kept: Taken, rest: Sequence[int]) -> Generator[Ask, Said, Edge]:
     """The lengths of two prefixes: the longer one fails, the shorter is not known to.
 
     They differ by one, unless all that lie in between can't be judged.
     """
-    low, high = 0, len(rest)
-    while high - low > 1:
-        middle, said = yield from _find_judged(trials, kept, rest, low, high)
-        if said is Said.FAILS:
-            high = middle
-        elif said is Said.PASSES:
-            low = middle
-        else:
-            break
-    return low, high
-
-
-def _find_judged(
-    trials: _Trials, kept: Taken, rest: Sequence[int], low: int, high: int
-) -> Generator[Ask, Said, tuple[int, Said]]:
-    """A prefix between two lengths that can be judged, near their middle, found by doubling steps.
-
-    What can't be judged is mostly a run of prefixes: a package is there and what it needs is not
-    yet. So the steps double, and between the last two the nearest edge is not searched for: any
-    judged prefix halves well enough.
-    """
-    centre = (low + high) // 2
-    tried = set()
-    reach = 0
-    while centre - reach > low or centre + reach < high:
-        for at in (centre + reach, centre - reach):
-            if low < at < high and at not in tried:
-                tried.add(at)
-                said = yield from trials.ask(kept | frozenset(rest[:at]))
-                if said is not Said.UNRESOLVED:
-                    return at, said
-        reach = 2 * reach or 1
-    for at in range(low + 1, high):
-        if at not in tried:
-            said = yield from trials.ask(kept | frozenset(rest[:at]))
-            if said is not Said.UNRESOLVED:
-                return at, said
-    return centre, Said.UNRESOLVED
+    line = find_edge(0, len(rest))
+    try:
+        length = next(line)
+        while True:
+            length = line.send((yield from trials.ask(kept | frozenset(rest[:length]))))
+    except StopIteration as ended:
+        found: Edge = ended.value
+        return found
 
 
 def _reduce(trials: _Trials, changes: Sequence[int]) -> Generator[Ask, Said, Taken]:

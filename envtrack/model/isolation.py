@@ -56,6 +56,31 @@ class Trial(NamedTuple):
     log: str
 
 
+class Turn(NamedTuple):
+    """Between which releases of a package it turns.
+
+    Attributes:
+        name: the package's.
+        last_good: the newest release that works, of those on the way.
+        first_bad: the first that does not.
+        unjudged: releases between the two, which could not be tried; one of them may be the first.
+        trials: what was tried, by version.
+        note: why it could not be found, in words; empty otherwise.
+    """
+
+    name: str
+    last_good: str
+    first_bad: str
+    unjudged: tuple[str, ...] = ()
+    trials: tuple[tuple[str, Judgement], ...] = ()
+    note: str = ""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it is known which release is the first bad one."""
+        return not self.unjudged and not self.note
+
+
 class Blame(NamedTuple):
     """Changes that are to blame together; without one of them the others are harmless.
 
@@ -65,12 +90,14 @@ class Blame(NamedTuple):
         necessary: the newer lockfile without these, and without all others that are to blame,
             tried anew. Good: putting these back is enough. Bad: something else breaks it as well.
         is_minimal: each smaller set by one unit passes; otherwise some could not be judged.
+        turns: of its packages the release with which it turns, as far as that was tried.
     """
 
     units: tuple[Unit, ...]
     sufficient: Trial
     necessary: Trial
     is_minimal: bool
+    turns: tuple[Turn, ...] = ()
 
     @property
     def is_shown(self) -> bool:

@@ -51,6 +51,7 @@ class Plan:
             its fingerprint at the bad end.
         any_failure: every failure is the hunted one.
         commit_only: the search ends with the commit, and does not go on to the package.
+        package_only: it ends with the package, and does not go on to its release.
         shares_with: the id of a session whose verdicts count as well; empty: none.
         suspects: names of packages that are tried first, where lockfiles are composed.
         is_composed: its probes are not of commits: each puts a composed lockfile into the tree of
@@ -83,6 +84,7 @@ class Plan:
     match: str = ""
     any_failure: bool = False
     commit_only: bool = False
+    package_only: bool = False
     shares_with: str = ""
     suspects: tuple[str, ...] = ()
     is_composed: bool = False

@@ -60,6 +60,10 @@ def _proof(blame: Blame, told: Isolation) -> Iterator[Row]:
     others = " and the others" if len(told.blames) > 1 else ""
     yield _trial_row(f"{told.before} with only {names} as in {told.after}", blame.sufficient)
     yield _trial_row(f"{told.after} without {names}{others}", blame.necessary)
+    for turn in blame.turns:
+        for version, judgement in turn.trials:
+            shown = (f"{told.before} with {turn.name} {version}", "")
+            yield Row((shown, (judgement.verdict, ""), (judgement.reason, "dim")))
 
 
 def _remark(change: Change) -> str:
@@ -137,6 +141,17 @@ def _describe(blame: Blame) -> BlameShape:
         "sufficient": _describe_trial(blame.sufficient),
         "necessary": _describe_trial(blame.necessary),
         "is_minimal": blame.is_minimal,
+        "releases": [
+            {
+                "name": turn.name,
+                "last_good": turn.last_good,
+                "first_bad": turn.first_bad,
+                "unjudged": list(turn.unjudged),
+                "trials": {version: str(said.verdict) for version, said in turn.trials},
+                "note": turn.note,
+            }
+            for turn in blame.turns
+        ],
     }
 
 
@@ -179,6 +194,10 @@ def _markdown_lines(told: Isolation, level: int) -> Iterator[str]:
             (f"{told.after} without it", blame.necessary),
         ):
             yield f"  - {show_markdown(what)}: {trial.judgement.verdict}"
+        for turn in blame.turns:
+            if turn.is_exact:
+                first, last = show_markdown(turn.first_bad), show_markdown(turn.last_good)
+                yield f"  - first bad release: {show_markdown(turn.name)} {first} (after {last})"
     if told.last_lines and level == 1:
         yield from ("", "## The last lines it printed", "")
         yield from (f"    {show_plain(line)}" for line in told.last_lines)

@@ -150,6 +150,17 @@ class BlamedShape(TypedDict):
     origin: str
 
 
+class TurnShape(TypedDict):
+    """Between which releases of a package it turns; exact if nothing is unjudged or noted."""
+
+    name: str
+    last_good: str
+    first_bad: str
+    unjudged: list[str]
+    trials: dict[str, str]
+    note: str
+
+
 class BlameShape(TypedDict):
     """Changes that are to blame together, and the trials that show it."""
 
@@ -157,6 +168,7 @@ class BlameShape(TypedDict):
     sufficient: TrialShape
     necessary: TrialShape
     is_minimal: bool
+    releases: list[TurnShape]
 
 
 class IsolationShape(TypedDict):

@@ -249,3 +249,45 @@ def test_a_package_that_went_is_to_blame(lab: Lab) -> None:
     old = lab.commit("amber==1.0", "birch==1.0", "keystone")
     new = lab.commit("amber==2.0", "birch==2.0")
     assert blamed(lab.isolate(old, new, "python -c 'import keystone'")) == [("keystone",)]
+
+
+def test_the_first_bad_release_is_found_between_the_two(lab: Lab) -> None:
+    for version in ("1.0", "1.1", "1.2", "1.3rc1", "1.3", "1.4", "2.0"):
+        lab.wheel("amber", version)
+    lab.wheel("birch", "1.0")
+    lab.wheel("birch", "2.0")
+    old, new = lab.commit("amber==1.0", "birch==1.0"), lab.commit("amber==2.0", "birch==2.0")
+    bad = 'tuple(map(int, v("amber").split("."))) >= (1, 3)'
+    found = lab.isolate(old, new, fails_with(bad))
+    assert found.outcome is Isolated.FOUND
+    (turn,) = found.blames[0].turns
+    assert (turn.name, turn.last_good, turn.first_bad) == ("amber", "1.2", "1.3")
+    assert turn.is_exact
+    assert set(dict(turn.trials)) <= {"1.1", "1.2", "1.3", "1.4"}
+
+
+def test_a_release_that_the_rest_refuses_is_left_in_doubt(lab: Lab) -> None:
+    lab.wheel("amber", "1.0")
+    lab.wheel("amber", "1.1", "birch>=9")
+    lab.wheel("amber", "2.0")
+    lab.wheel("birch", "1.0")
+    lab.wheel("birch", "2.0")
+    old, new = lab.commit("amber==1.0", "birch==1.0"), lab.commit("amber==2.0", "birch==2.0")
+    found = lab.isolate(old, new, fails_with('v("amber") != "1.0"'))
+    assert found.outcome is Isolated.FOUND
+    (turn,) = found.blames[0].turns
+    assert (turn.last_good, turn.unjudged, turn.first_bad) == ("1.0", ("1.1",), "2.0")
+    assert not turn.is_exact
+
+
+def test_a_release_is_tried_with_what_came_along_with_the_newest_one(lab: Lab) -> None:
+    lab.wheel("flint", "1.0")
+    lab.wheel("flint", "2.0")
+    lab.wheel("wick", "1.0", "flint<2")
+    lab.wheel("wick", "1.5", "flint<2")
+    lab.wheel("wick", "1.8", "flint>=2")
+    lab.wheel("wick", "2.0", "flint>=2")
+    old, new = lab.commit("wick==1.0"), lab.commit("wick==2.0")
+    found = lab.isolate(old, new, fails_with('v("wick") in ("1.8", "2.0")'))
+    (turn,) = found.blames[0].turns
+    assert (turn.last_good, turn.first_bad) == ("1.5", "1.8")

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from envtrack.culprit.changes import Ask, Guilt, Said, Taken, find_change_sets, run_search
+from envtrack.culprit.changes import Ask, Guilt, Taken, find_change_sets, run_search
+from envtrack.culprit.said import Said
 
 Sets = list[frozenset[int]]
 
