@@ -127,3 +127,31 @@ class LogShape(TypedDict):
     machine: str
     passed_over: int
     entries: list[EntryShape]
+
+
+class SplitStepShape(TypedDict):
+    """One step of a series."""
+
+    commit: str | None
+    subject: str
+    layers: list[str]
+    changes: list[ChangeShape]
+    joined: list[str]
+    verdict: str | None
+    reason: str
+    log: str
+
+
+class SplitShape(TypedDict):
+    """``envtrack split --format json``."""
+
+    schema: int
+    kind: str
+    lockfile: str
+    source: str
+    base: str
+    outcome: str
+    steps: list[SplitStepShape]
+    paths: list[str]
+    kept_as: str
+    notes: list[str]
