@@ -97,8 +97,20 @@ def _tell_ways(step: Step, groups: list[tuple[str, list[Change]]]) -> Iterator[s
         )
     of_lock = [changes for name, changes in groups if name not in of_machine]
     if len(of_lock) > 1:
+        if step.lockfile.rpartition("/")[2] == "uv.lock":
+            yield _tell_split(step)
         later = [change for changes in of_lock[1:] for change in changes]
         yield from tell_way_back(step, later)
+
+
+def _tell_split(step: Step) -> str:
+    where = f" --lockfile {shlex.quote(step.lockfile)}" if "/" in step.lockfile else ""
+    if step.is_committed:
+        return (
+            "if it is the last commit and not published, let each layer have a commit of its own: "
+            f"`envtrack split HEAD{where}`"
+        )
+    return f"let each layer have a commit of its own, lowest first: `envtrack split{where}`"
 
 
 def tell_way_back(step: Step, changes: list[Change]) -> Iterator[str]:

@@ -130,7 +130,7 @@ def _say_next(split: Split) -> Iterator[str]:
             if len(groups) > 1:
                 yield "uv locks none of these layers without the others."
             else:
-                yield f"It moves {groups[0] if groups else 'no'} layer alone."
+                yield f"Only one layer moves: {groups[0]}." if groups else "No package moves."
         case SplitOutcome.PLANNED:
             yield "Without --dry-run these become commits."
         case SplitOutcome.DONE:
@@ -151,11 +151,6 @@ def _say_stop(split: Split) -> Iterator[str]:
         yield _say_return(split)
     else:
         yield "Nothing was committed, and nothing was changed."
-        if split.base:
-            yield (
-                "Whether it was good before: "
-                f"`git stash && envtrack smoke; git stash pop`, on {split.base.short}."
-            )
 
 
 def _say_return(split: Split) -> str:

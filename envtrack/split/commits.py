@@ -16,8 +16,8 @@ from envtrack.report.plain import show_plain
 if TYPE_CHECKING:
     from envtrack.git.repository import Repository
     from envtrack.model.oid import Oid
-    from envtrack.split.search import Piece
     from envtrack.split.source import Source
+    from envtrack.split.state import Piece
 
 _MODE = "100644"
 
@@ -27,11 +27,13 @@ class Record(NamedTuple):
 
     Attributes:
         path: from the top level.
+        lockfile: the lockfile's path, likewise.
         snapshot: what it says; each step's names that step's lockfile.
         last: what stands there at the end, if that is already made.
     """
 
     path: str
+    lockfile: str
     snapshot: Snapshot
     last: Entry | None = None
 
@@ -66,7 +68,8 @@ def make_commits(
     for number, piece in enumerate(pieces, 1):
         is_last = number == len(pieces)
         entries = source.entries if is_last else _store(repository, source, piece)
-        entry = _make_record(repository, source, entries, record, is_last=is_last)
+        lockfile = entries[source.lockfile] or source.end
+        entry = _make_record(repository, lockfile.blob, record, is_last=is_last)
         if is_last and not source.is_staged:
             # Whatever else the commit holds comes with its last part.
             tree, entries = source.target, {}
@@ -91,20 +94,13 @@ def _store(repository: Repository, source: Source, piece: Piece) -> Mapping[str,
 
 
 def _make_record(
-    repository: Repository,
-    source: Source,
-    entries: Mapping[str, Entry | None],
-    record: Record | None,
-    *,
-    is_last: bool,
+    repository: Repository, lockfile: Oid, record: Record | None, *, is_last: bool
 ) -> Entry | None:
     if record is None:
         return None
     if is_last and record.last is not None:
         return record.last
-    lockfile = entries[source.lockfile]
-    assert lockfile is not None
-    ref = LockfileRef(path=source.lockfile, blob=lockfile.blob)
+    ref = LockfileRef(path=record.lockfile, blob=lockfile)
     text = render_snapshot(replace(record.snapshot, lockfile=ref))
     blob = store_blob(repository, text.encode("utf-8", "backslashreplace"))
     return Entry(mode=_MODE, blob=blob)

@@ -139,7 +139,9 @@ def _put(document: _Table, place: _Place, value: Any) -> None:  # noqa: ANN401 -
 
 
 def _name_of(element: object) -> str:
-    return next((name for name, _ in find_names((element,))), "") if isinstance(element, str) else ""
+    return (
+        next((name for name, _ in find_names((element,))), "") if isinstance(element, str) else ""
+    )
 
 
 def _by_name(elements: Sequence[object]) -> dict[str, list[object]]:
@@ -159,9 +161,8 @@ def _edit_list(
 
         if not taken & wanted.keys():
             return
-        _put(document, place, tomlkit.array())
-        rows = _find(document, place)
-        assert rows is not None
+        rows = tomlkit.array()
+        _put(document, place, rows)
     for name in sorted(taken & {*wanted, *_by_name(rows)}):
         _edit_name(rows, name, [str(one) for one in wanted.get(name, ())], goal)
 
@@ -198,9 +199,7 @@ def _read_sources(document: Mapping[str, Any]) -> dict[str, Any]:
 def _edit_sources(document: _Table, goal: Mapping[str, Any], taken: frozenset[str]) -> None:
     place = (*_TOOL, "sources")
     spelt = {
-        normalise(name): name
-        for side in (goal, document)
-        for name in (_find(side, place) or {})
+        normalise(name): name for side in (goal, document) for name in (_find(side, place) or {})
     }
     for name in sorted(taken & spelt.keys()):
         value = _find(goal, (*place, spelt[name]))
@@ -232,7 +231,8 @@ def _edit_indexes(document: _Table, goal: Mapping[str, Any], *, with_settings: b
     kept += [
         entry
         for entry in new
-        if entry not in kept and entry.get("name") not in known - {None}
+        if entry not in kept
+        and entry.get("name") not in known - {None}
         and (with_settings or entry.get("name") in used)
     ]
     if [dict(entry) for entry in kept] != [dict(entry) for entry in old]:

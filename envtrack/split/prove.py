@@ -82,12 +82,12 @@ def prove_steps(
     ):
         for commit in commits:
             seen = rig.probe(commit)
-            assert seen.judgement is not None
-            found.append(Proof(seen.judgement, seen.log))
+            if seen.judgement is None:
+                raise rig.failure()
             if seen.judgement.verdict is not Verdict.GOOD:
-                found[-1] = Proof(seen.judgement, _keep_log(repository, seen.log))
+                found.append(Proof(seen.judgement, _keep_log(repository, seen.log)))
                 break
-            found[-1] = Proof(seen.judgement)
+            found.append(Proof(seen.judgement))
     return tuple(found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,11 +23,14 @@ from envtrack.record.memory import HookMemory
 from envtrack.split.commits import Made, Record, make_commits, say_subject
 from envtrack.split.prove import Proof, Proving, prove_steps
 from envtrack.split.scratch import Bench, open_scratch
-from envtrack.split.search import Case, Piece, State, find_pieces
+from envtrack.split.search import find_pieces
 from envtrack.split.source import Source, find_source
+from envtrack.split.state import Case, Piece, State
 from envtrack.split.units import Judging
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from envtrack.config.settings import Settings
     from envtrack.git.repository import Repository
     from envtrack.model.oid import Oid
@@ -124,9 +127,7 @@ def _read_states(repository: Repository, source: Source) -> tuple[State, State]:
         and repository.find_blob(source.base, path) is not None
     ]
     for commit in (source.base, source.target):
-        texts = {
-            path: _read_text(repository, commit, path) for path in (source.lockfile, *shared)
-        }
+        texts = {path: _read_text(repository, commit, path) for path in (source.lockfile, *shared)}
         text = texts.pop(source.lockfile)
         found.append(State(text, texts))
     return found[0], found[1]
@@ -172,8 +173,6 @@ def _find_record(
     repository: Repository, source: Source, settings: Settings
 ) -> tuple[Record | None, tuple[str, ...]]:
     """This machine's record: the one that is there already, or else one that is taken now."""
-    end = source.entries[source.lockfile]
-    assert end is not None
     try:
         name = find_machine_name(
             repository.environ, configured=settings.machine, salt=settings.salt
@@ -181,14 +180,20 @@ def _find_record(
         path = snapshot_path(name, source.lockfile)
         blob = repository.find_blob(source.target, path)
         there = None if blob is None else find_record(repository.read_blob(blob), path)
-        if there is not None and there.lockfile and there.lockfile.blob == end.blob:
-            return Record(path, there, Entry(mode="100644", blob=blob)), ()
+        ref = None if there is None else there.lockfile
+        if blob and there and ref and ref.blob == source.end.blob:
+            last = Entry(mode="100644", blob=blob)
+            return Record(path, source.lockfile, there, last), ()
         path, taken = take_record(
-            repository, source.lockfile, end.blob, environ=repository.environ, settings=settings
+            repository,
+            source.lockfile,
+            source.end.blob,
+            environ=repository.environ,
+            settings=settings,
         )
     except (EnvtrackError, OSError) as error:
         return None, (f"no record of this machine was taken: {error}",)
-    return Record(path, taken), ()
+    return Record(path, source.lockfile, taken), ()
 
 
 def _publish(
@@ -207,36 +212,31 @@ def _publish(
         create_ref(repository, kept, source.target, reason="envtrack split: the original state")
         undoing.callback(delete_ref, repository, kept, source.target)
         if record is not None and last.record is not None and is_new:
-            undoing.enter_context(_placed(repository, record.path, last.record))
+            _put_record(repository, record.path, last.record, undoing)
         reason = f"envtrack split: {source.name} as {count}"
         move_head(repository, old=source.head, new=last.commit, reason=reason)
         undoing.pop_all()
     return kept
 
 
-@contextlib.contextmanager
-def _placed(repository: Repository, path: str, entry: Entry) -> Iterator[None]:
-    """The record in the index and, unless the user has changed it there, in the working tree.
+def _put_record(
+    repository: Repository, path: str, entry: Entry, undoing: contextlib.ExitStack
+) -> None:
+    """The record in the index and, unless the user has changed it there, in the working tree."""
+    file = repository.root / path
+    if not has_edit(repository, path):
+        before = file.read_bytes() if file.is_file() and not file.is_symlink() else None
+        undoing.callback(_put_back, file, before)
+        write_whole(file, find_content(repository, entry.blob.hex) or b"")
+    HookMemory(repository.git_dir).add_written({path: entry.blob})
+    there = read_entries(repository, f":(top,literal){path}").get(path)
+    if there != entry:
+        stage_blobs(repository, {path: entry.blob})
+        undoing.callback(stage_blobs, repository, {path: there.blob if there else None})
 
-    It is taken back at the end of the block, unless that is never reached.
-    """
-    memory, file = HookMemory(repository.git_dir), repository.root / path
-    pathspec = f":(top,literal){path}"
-    there = read_entries(repository, pathspec).get(path)
-    before = file.read_bytes() if file.is_file() and not file.is_symlink() else None
-    is_ours = not has_edit(repository, path)
-    content = find_content(repository, entry.blob.hex) or b""
-    if is_ours:
+
+def _put_back(file: Path, content: bytes | None) -> None:
+    if content is None:
+        file.unlink(missing_ok=True)
+    else:
         write_whole(file, content)
-    try:
-        memory.add_written({path: entry.blob})
-        if there != entry:
-            stage_blobs(repository, {path: entry.blob})
-        yield
-    finally:
-        if there != entry:
-            stage_blobs(repository, {path: there.blob if there else None})
-        if is_ours and before is not None:
-            write_whole(file, before)
-        elif is_ours:
-            file.unlink(missing_ok=True)

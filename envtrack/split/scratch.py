@@ -16,10 +16,12 @@ from envtrack.git.worktree import add_worktree, cache_folder, find_worktree, rem
 from envtrack.model.verdict import Verdict
 from envtrack.probe.tree import Tree
 from envtrack.process import run
-from envtrack.split.search import Locked, State
+from envtrack.split.state import Locked, State
 from envtrack.uv import judge_sync_failure
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from envtrack.git.repository import Repository
     from envtrack.model.completed import Completed
     from envtrack.model.oid import Oid
@@ -30,6 +32,9 @@ _WAIT_FOR_EARLIER_S = 30.0
 _NOT_CACHED = re.compile(
     r"network connectivity is disabled|the network was disabled|was not found in the cache",
     re.IGNORECASE,
+)
+_PREAMBLE = re.compile(
+    r"^(error: )?(No solution found when resolving dependencies[^:]*?:? )?(cause: )?"
 )
 _LONGEST = 600
 
@@ -51,23 +56,33 @@ class Bench(NamedTuple):
 class Scratch:
     """A worktree whose project files and lockfile are written for each trial."""
 
-    def __init__(self, tree: Tree, bench: Bench) -> None:
+    def __init__(self, tree: Tree, bench: Bench, root: Path) -> None:
         self._tree = tree
+        # Of an index that is a folder uv writes down where it is, and not only how to get there
+        # (seen with uv 0.13.9: `requires-dist`). The longer one first.
+        self._places = tuple(
+            (f'"{users.as_uri()}/', f'"{ours.as_uri()}/')
+            for users, ours in ((root, tree.top), (root.parent, tree.top.parent))
+        )
         self._top = tree.top
         self._bench = bench
         self._environ = without_git(tree.environ)
 
-    def __call__(self, wanted: State, *, offline: bool) -> Locked | None:
-        """See `envtrack.split.search.Locks`."""
+    def __call__(
+        self, wanted: State, *, pins: tuple[str, ...] = (), offline: bool
+    ) -> Locked | None:
+        """See `envtrack.split.state.Locks`."""
         if not offline and self._environ.get("UV_OFFLINE"):
             return None
-        self._write(wanted)
-        done = self._lock(offline=offline)
+        for path, text in wanted.projects.items():
+            self._write(path, text)
+        self._write_lock(wanted.text)
+        done = self._lock(*(f"--upgrade-package={pin}" for pin in pins), offline=offline)
         if done.code == 0:
             # What was just written has to pass for what `uv sync --locked` takes.
             done = self._lock("--check", offline=offline)
         if done.code == 0:
-            return Locked((self._top / self._bench.lockfile).read_text("utf-8"))
+            return Locked(self._read_lock())
         said = done.text + done.error_text
         if offline and _NOT_CACHED.search(said) and not self._environ.get("UV_OFFLINE"):
             return None
@@ -80,7 +95,7 @@ class Scratch:
         Raises:
             RigFailed: the network, the disk or uv itself failed.
         """
-        self._tree.scour(commit)
+        self.start_from(commit)
         done = self._lock("--check", offline=True)
         if done.code != 0 and not self._environ.get("UV_OFFLINE"):
             done = self._lock("--check", offline=False)
@@ -93,6 +108,8 @@ class Scratch:
     def start_from(self, commit: Oid) -> None:
         """Lays a commit's tree out; the states are written into it."""
         self._tree.scour(commit)
+        if (self._top / self._bench.lockfile).is_file():
+            self._write_lock((self._top / self._bench.lockfile).read_text("utf-8"))
 
     def _require_answer(self, done: Completed, said: str) -> None:
         judgement = judge_sync_failure(said, done.code)
@@ -103,12 +120,22 @@ class Scratch:
                 hint="try again when the index can be reached",
             )
 
-    def _write(self, state: State) -> None:
-        for path, text in {**state.projects, self._bench.lockfile: state.text}.items():
-            target = self._top / path
-            remove_tree(target)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, "utf-8", newline="")
+    def _write(self, path: str, text: str) -> None:
+        target = self._top / path
+        remove_tree(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, "utf-8", newline="")
+
+    def _write_lock(self, text: str) -> None:
+        for users, ours in self._places:
+            text = text.replace(users, ours)
+        self._write(self._bench.lockfile, text)
+
+    def _read_lock(self) -> str:
+        text = (self._top / self._bench.lockfile).read_text("utf-8")
+        for users, ours in self._places:
+            text = text.replace(ours, users)
+        return text
 
     def _lock(self, *more: str, offline: bool) -> Completed:
         options = [*more, *(["--offline"] if offline else [])]
@@ -123,15 +150,14 @@ class Scratch:
 
 
 def _tell(said: str) -> str:
-    """uv's own reason in one line."""
+    """What uv gives as its reason, in one line."""
     lines = [re.sub(r"^[\s×│├╰─▶]+", "", line) for line in said.splitlines()]
     told = [
         line
         for line in lines
         if line and not line.startswith(("Using CPython", "Resolved ", "warning:", "hint:"))
     ]
-    text = " ".join(told).removeprefix("error: ")
-    text = text.removeprefix("No solution found when resolving dependencies: ")
+    text = _PREAMBLE.sub("", " ".join(told))
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
@@ -164,6 +190,6 @@ def open_scratch(
         try:
             bring_neighbours(repository.root, neighbours, made)
             tree = Tree(top=made.tree, environ=repository.environ, own_git_dir=made.admin)
-            yield Scratch(tree, bench)
+            yield Scratch(tree, bench, repository.root)
         finally:
             remove_worktree(made, marker=marker)

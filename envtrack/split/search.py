@@ -10,114 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import starmap
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+from envtrack.compare.index import index_lock
 from envtrack.lockfiles.uv import parse
 from envtrack.model.comparison import Change
-from envtrack.model.lock import Lock
+from envtrack.model.lock import Lock, SourceKind
 from envtrack.model.names import normalise
 from envtrack.policy.interface import join_names
 from envtrack.split.preferences import compose_preferences
-from envtrack.split.project import (
-    PROJECT,
-    SETTINGS,
-    edit_file,
-    find_asked,
-    has_other_settings,
-)
-from envtrack.split.units import Judging, Unit, is_root
+from envtrack.split.project import edit_file, find_asked
+from envtrack.split.state import Case, Locked, Locks, Piece, State
+from envtrack.split.units import Unit, is_root
 
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 # Each round takes at least one more name along.
 _MOST_ROUNDS = 20
-
-
-class State(NamedTuple):
-    """A lockfile with the project files that it was made from.
-
-    Attributes:
-        text: the lockfile's text.
-        projects: the text of each other file that decides the environment and is there on both
-            sides, by its path from the top level.
-    """
-
-    text: str
-    projects: Mapping[str, str]
-
-
-class Locked(NamedTuple):
-    """What uv made of a state.
-
-    Attributes:
-        text: the lockfile; empty where uv refused.
-        said: why it refused, in its own words; one line.
-    """
-
-    text: str
-    said: str = ""
-
-
-class Locks(Protocol):
-    """Lets uv lock."""
-
-    def __call__(self, wanted: State, *, offline: bool) -> Locked | None:
-        """The lockfile that uv makes of these projects, with a lockfile as its preference.
-
-        Returns:
-            `None` if it was to work without the network and could not.
-
-        Raises:
-            RigFailed: the network, the disk or uv itself failed: nothing is said of the state.
-        """
-        ...
-
-
-class Case(NamedTuple):
-    """What is to be split.
-
-    Attributes:
-        before: the state before.
-        after: the state after.
-        judging: how changes are told.
-        is_each: whether every root change is a step of its own.
-        lockfile: its path, for messages.
-    """
-
-    before: State
-    after: State
-    judging: Judging
-    is_each: bool
-    lockfile: str
-
-    def list_projects(self) -> list[tuple[str, str]]:
-        """Old and new text of each pyproject.toml."""
-        after = self.after.projects
-        return [
-            (text, after[path])
-            for path, text in self.before.projects.items()
-            if path.rpartition("/")[2] == PROJECT
-        ]
-
-    def has_other_settings(self) -> bool:
-        """Whether uv is told something else that belongs to no single package."""
-        names = {path.rpartition("/")[2] for path in self.before.projects}
-        return SETTINGS in names or any(starmap(has_other_settings, self.list_projects()))
-
-
-class Piece(NamedTuple):
-    """One step of the series.
-
-    Attributes:
-        state: after it.
-        changes: what it changes, all of it.
-        groups: the layers it moves.
-        joined: why something had to come along.
-    """
-
-    state: State
-    changes: tuple[Change, ...]
-    groups: tuple[str, ...]
-    joined: tuple[str, ...]
 
 
 class _Trial(NamedTuple):
@@ -128,6 +36,7 @@ class _Trial(NamedTuple):
         lock: the same, read.
         along: units that moved, or would, though nobody wanted them to.
         followers: other names that took a version of neither side, and may yet take the right one.
+        late: units that did not come to their end, though nothing was said against it.
         why: what stands against it, or made others come along.
     """
 
@@ -135,6 +44,7 @@ class _Trial(NamedTuple):
     lock: Lock | None = None
     along: tuple[Unit, ...] = ()
     followers: frozenset[str] = frozenset()
+    late: frozenset[str] = frozenset()
     why: str = ""
 
 
@@ -173,9 +83,7 @@ class _Search:
         self._done: tuple[Unit, ...] = ()
         self._restated = self._group_restated()
         # What uv is told beside the packages: with the first step, if that can be.
-        self._settings: tuple[bool, ...] = (
-            (True, False) if case.has_other_settings() else (False,)
-        )
+        self._settings: tuple[bool, ...] = (True, False) if case.has_other_settings() else (False,)
         self._is_over = False
 
     def _group_restated(self) -> dict[str, str]:
@@ -282,14 +190,32 @@ class _Search:
             return _Trial(why="its pyproject.toml can't be edited so")
         names = frozenset[str]().union(followers, *(unit.names for unit in units))
         text = compose_preferences(self._state.text, self._case.after.text, names)
+        wanted = State(text, projects)
+        trial = self._ask(wanted, units)
+        if pins := self._list_pins(trial.late):
+            # A preference is only that: uv may rather keep the old version than say why.
+            trial = self._ask(wanted, units, pins)
+        return trial
+
+    def _ask(self, wanted: State, units: Sequence[Unit], pins: tuple[str, ...] = ()) -> _Trial:
         trial = _Trial()
         for offline in (True, False):
-            locked = self._locks(State(text, projects), offline=offline)
+            locked = self._locks(wanted, pins=pins, offline=offline)
             if locked is not None:
-                trial = self._judge(locked, units, projects)
+                trial = self._judge(locked, units, wanted.projects)
             if trial.state is not None:
                 break
         return trial
+
+    def _list_pins(self, names: frozenset[str]) -> tuple[str, ...]:
+        """The end's versions of those that have just one there, from an index."""
+        found = index_lock(self._end).by_name
+        rows = [(name, found.get(name, [])) for name in sorted(names)]
+        return tuple(
+            f"{name}=={some[0].version}"
+            for name, some in rows
+            if len(some) == 1 and some[0].version and some[0].source.kind is SourceKind.REGISTRY
+        )
 
     def _edit(self, units: Sequence[Unit], *, with_settings: bool) -> Mapping[str, str] | None:
         done = (*self._done, *units)
@@ -306,9 +232,7 @@ class _Search:
         except ValueError:
             return None
 
-    def _judge(
-        self, locked: Locked, units: Sequence[Unit], projects: Mapping[str, str]
-    ) -> _Trial:
+    def _judge(self, locked: Locked, units: Sequence[Unit], projects: Mapping[str, str]) -> _Trial:
         if not locked.text:
             return _Trial(why=locked.said)
         lock = parse(locked.text, path=self._case.lockfile)
@@ -326,10 +250,14 @@ class _Search:
         )
         if strays:
             why = f"uv would take {_say_versions(moved, strays)}, as neither lockfile has it"
-            return _Trial(along=along, followers=strays - {u.name for u in along}, why=why)
-        if late := sorted({unit.name for unit in units} & ahead):
-            return _Trial(why=f"uv leaves {join_names(late)} where it was")
-        if not along and len(self._judging.list_groups(moved)) > 1:
+            return _Trial(
+                along=along, followers=frozenset(strays - {u.name for u in along}), why=why
+            )
+        if late := {unit.name for unit in units} & ahead:
+            why = f"uv leaves {join_names(sorted(late))} where it was"
+            return _Trial(late=frozenset(late), why=why)
+        expected = {unit.group for unit in (*units, *along)}
+        if not expected.issuperset(self._judging.list_groups(moved)):
             return _Trial(why=f"uv moves {join_names(sorted(asked))} together")
         return _Trial(
             state=State(locked.text, projects),

@@ -32,6 +32,7 @@ class Source(NamedTuple):
         base: the commit before the change.
         target: a commit that holds the whole of it: the commit itself, or one made of the index.
         lockfile: its path from the top level.
+        end: the lockfile at the end.
         entries: the files that decide the environment and differ, with what they are at the end.
         author: who wrote the commit; ``None`` for what is staged.
         subject: the first line of the commit's message; empty for what is staged.
@@ -43,6 +44,7 @@ class Source(NamedTuple):
     base: Oid
     target: Oid
     lockfile: str
+    end: Entry
     entries: Mapping[str, Entry | None]
     author: Author | None = None
     subject: str = ""
@@ -103,9 +105,7 @@ def _find_staged(repository: Repository, lockfile: str, head: Oid) -> Source:
             "the index can't be written as a tree; is something in conflict?",
             hint="`git status` says what",
         ) from error
-    target = write_commit(
-        repository, tree, head, "envtrack split: what was staged\n", author=None
-    )
+    target = write_commit(repository, tree, head, "envtrack split: what was staged\n", author=None)
     entries = _list_entries(repository, lockfile, head, target)
     if lockfile not in entries:
         raise UsageProblem(
@@ -114,9 +114,14 @@ def _find_staged(repository: Repository, lockfile: str, head: Oid) -> Source:
             "`envtrack split HEAD` splits the last commit",
         )
     _require_clean(repository, entries)
-    _require_both(repository, lockfile, head, target)
     return Source(
-        name=STAGED, head=head, base=head, target=target, lockfile=lockfile, entries=entries
+        name=STAGED,
+        head=head,
+        base=head,
+        target=target,
+        lockfile=lockfile,
+        end=_require_both(repository, lockfile, head, entries),
+        entries=entries,
     )
 
 
@@ -145,7 +150,6 @@ def _find_commit(repository: Repository, lockfile: str, head: Oid, revision: str
     entries = _list_entries(repository, lockfile, parents[0], commit)
     if lockfile not in entries:
         raise UsageProblem(f"{commit.short} does not change {lockfile}")
-    _require_both(repository, lockfile, parents[0], commit)
     trailers = parse_trailers(repository, details.message)
     return Source(
         name=commit.short,
@@ -153,6 +157,7 @@ def _find_commit(repository: Repository, lockfile: str, head: Oid, revision: str
         base=parents[0],
         target=commit,
         lockfile=lockfile,
+        end=_require_both(repository, lockfile, parents[0], entries),
         entries=entries,
         author=read_author(repository, commit),
         subject=details.message.partition("\n")[0],
@@ -195,7 +200,13 @@ def _require_clean(repository: Repository, entries: Mapping[str, Entry | None]) 
             )
 
 
-def _require_both(repository: Repository, lockfile: str, base: Oid, target: Oid) -> None:
-    for commit, what in ((base, "new"), (target, "taken away")):
-        if repository.find_blob(commit, lockfile) is None:
-            raise UsageProblem(f"{lockfile} is {what}: nothing in it moves from one to another")
+def _require_both(
+    repository: Repository, lockfile: str, base: Oid, entries: Mapping[str, Entry | None]
+) -> Entry:
+    """The lockfile at the end; there has to be one before, too."""
+    end = entries[lockfile]
+    is_new = repository.find_blob(base, lockfile) is None
+    if end is None or not end.is_file or is_new:
+        what = "new" if is_new else "taken away"
+        raise UsageProblem(f"{lockfile} is {what}: nothing in it moves from one to another")
+    return end
