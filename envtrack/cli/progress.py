@@ -24,10 +24,12 @@ class Progress:
 
     Attributes:
         is_verbose: the end of the running probe's log is shown too.
+        has_ends: whether the ends of the session are those of a search.
     """
 
-    def __init__(self, repository: Repository, *, is_verbose: bool) -> None:
+    def __init__(self, repository: Repository, *, is_verbose: bool, has_ends: bool = True) -> None:
         self.is_verbose = is_verbose
+        self.has_ends = has_ends
         self._repository = repository
         self._said: set[int] = set()
         self._told = 0
@@ -58,7 +60,8 @@ class Progress:
         if seen.judgement is None:
             return
         self._clear()
-        role = {rig.plan.good: "good end: ", rig.plan.bad: "bad end: "}.get(seen.commit.hex, "")
+        ends = {rig.plan.good: "good end: ", rig.plan.bad: "bad end: "} if self.has_ends else {}
+        role = ends.get(seen.commit.hex, "")
         self._told += seen.same_as is None
         number = f"[{self._told}]" if seen.same_as is None else "[=]"
         line = f"{number:>5} {seen.commit.short}  {seen.judgement.verdict:<10}"

@@ -110,7 +110,7 @@ def _run(
     from envtrack.split.run import Wanted, split_change
     from envtrack.uv import find_uv
 
-    progress = Progress(context.repository, is_verbose=False)
+    progress = Progress(context.repository, is_verbose=False, has_ends=False)
     wanted = Wanted(
         revision=revision,
         is_each=is_each,

@@ -226,7 +226,8 @@ def _put_record(
     file = repository.root / path
     if not has_edit(repository, path):
         before = file.read_bytes() if file.is_file() and not file.is_symlink() else None
-        undoing.callback(_put_back, file, before)
+        new = [folder for folder in file.parents if not folder.exists()]
+        undoing.callback(_put_back, file, before, new)
         write_whole(file, find_content(repository, entry.blob.hex) or b"")
     HookMemory(repository.git_dir).add_written({path: entry.blob})
     there = read_entries(repository, f":(top,literal){path}").get(path)
@@ -235,8 +236,11 @@ def _put_record(
         undoing.callback(stage_blobs, repository, {path: there.blob if there else None})
 
 
-def _put_back(file: Path, content: bytes | None) -> None:
-    if content is None:
-        file.unlink(missing_ok=True)
-    else:
+def _put_back(file: Path, content: bytes | None, new: Sequence[Path]) -> None:
+    if content is not None:
         write_whole(file, content)
+        return
+    file.unlink(missing_ok=True)
+    for folder in new:
+        with contextlib.suppress(OSError):
+            folder.rmdir()

@@ -33,6 +33,8 @@ _NOT_CACHED = re.compile(
     r"network connectivity is disabled|the network was disabled|was not found in the cache",
     re.IGNORECASE,
 )
+# A folder of wheels, or a file that a lockfile names, is not there: that says nothing of a state.
+_GONE = re.compile(r"no such file or directory \(os error 2\)", re.IGNORECASE)
 _PREAMBLE = re.compile(
     r"^(error: )?(No solution found when resolving dependencies[^:]*?:? )?(cause: )?"
 )
@@ -113,8 +115,9 @@ class Scratch:
 
     def _require_answer(self, done: Completed, said: str) -> None:
         judgement = judge_sync_failure(said, done.code)
-        if judgement.verdict is Verdict.ABORTED or _NOT_CACHED.search(said):
-            reason = judgement.reason if judgement.verdict is Verdict.ABORTED else _tell(said)
+        is_rigs = judgement.verdict is Verdict.ABORTED
+        if is_rigs or _NOT_CACHED.search(said) or _GONE.search(said):
+            reason = judgement.reason if is_rigs else _tell(said)
             raise RigFailed(
                 f"uv could not lock, and nothing was changed: {reason}",
                 hint="try again when the index can be reached",

@@ -43,7 +43,7 @@ def test_other_staged_files_stay_staged_and_other_changes_unstaged(lab: SplitLab
 
 def test_a_record_that_the_user_has_edited_is_left_in_the_working_tree(lab: SplitLab) -> None:
     stage_three(lab)
-    lab.run("--each")
+    lab.run()
     lab.repo.git("reset", "--quiet", "--soft", "HEAD~2")
     text = (lab.repo.path / RECORD).read_text()
     lab.repo.write(RECORD, text.replace('"testbed"', '"edited"'))
@@ -79,7 +79,7 @@ def kill_at(lab: SplitLab, tool: str, word: str, *, after: bool) -> int:
     real = shutil.which("git") if tool == "git" else UV
     assert real is not None
     kill = "kill -9 $PPID; sleep 0.2"
-    then = f"{shlex.quote(real)} \"$@\"; code=$?; {kill}; exit $code" if after else f"{kill}; exit 1"
+    then = f'{shlex.quote(real)} "$@"; code=$?; {kill}; exit $code' if after else f"{kill}; exit 1"
     write_script(
         bin_folder / tool,
         f'#!/bin/sh\ncase "$*" in *{shlex.quote(word)}*) {then};; esac\n'
