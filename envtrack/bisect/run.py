@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from envtrack.bisect.answer import make_answer
 from envtrack.bisect.rig import Watcher, open_rig
 from envtrack.bisect.search import search
@@ -9,13 +13,19 @@ from envtrack.errors import Interrupted
 from envtrack.files import write_whole
 from envtrack.git.repository import Repository
 from envtrack.model.answer import Answer
-from envtrack.probe.plan import SessionFiles, read_plan
+from envtrack.model.oid import Oid
+from envtrack.probe.plan import Plan, SessionFiles, read_plan
 from envtrack.report.answer import (
     render_answer_json,
     render_answer_markdown,
     render_answer_text,
 )
 from envtrack.report.look import Look
+
+if TYPE_CHECKING:
+    from envtrack.model.isolation import Isolation
+
+_KEPT = Look(width=100)
 
 
 def run_session(repository: Repository, files: SessionFiles, *, watcher: Watcher) -> Answer:
@@ -31,15 +41,52 @@ def run_session(repository: Repository, files: SessionFiles, *, watcher: Watcher
         Interrupted: the user stopped it; likewise.
     """
     plan = read_plan(files)
+    with _kept_when_interrupted(plan), open_rig(repository, plan, files, watcher=watcher) as rig:
+        found = search(rig, repository)
+        answer = make_answer(repository, plan, files, rig.store, found)
+        write_whole(files.answer_text, render_answer_text(answer, _KEPT))
+        write_whole(files.answer_markdown, render_answer_markdown(answer))
+        # Last: with this file the session counts as finished.
+        write_whole(files.answer, render_answer_json(answer))
+        return answer
+
+
+def run_isolation(
+    repository: Repository, files: SessionFiles, *, watcher: Watcher, told: dict[Oid, str]
+) -> Isolation:
+    """The same for a session that composes lockfiles.
+
+    Args:
+        repository: whose.
+        files: the session's files.
+        watcher: is called while something runs.
+        told: takes what is tried, in words.
+
+    Raises:
+        RigFailed: network, disk, a missing tool; everything learnt is kept.
+        Interrupted: the user stopped it; likewise.
+    """
+    from envtrack.bisect.isolate import Search, read_names
+    from envtrack.bisect.isolated import tell_isolation
+    from envtrack.report.isolation import (
+        render_isolation_json,
+        render_isolation_markdown,
+        render_isolation_text,
+    )
+
+    plan = read_plan(files)
+    with _kept_when_interrupted(plan), open_rig(repository, plan, files, watcher=watcher) as rig:
+        isolation = tell_isolation(rig, read_names(files), Search(rig, told).run())
+        write_whole(files.answer_text, render_isolation_text(isolation, _KEPT))
+        write_whole(files.answer_markdown, render_isolation_markdown(isolation))
+        write_whole(files.answer, render_isolation_json(isolation))
+        return isolation
+
+
+@contextlib.contextmanager
+def _kept_when_interrupted(plan: Plan) -> Iterator[None]:
     try:
-        with open_rig(repository, plan, files, watcher=watcher) as rig:
-            found = search(rig, repository)
-            answer = make_answer(repository, plan, files, rig.store, found)
-            write_whole(files.answer_text, render_answer_text(answer, Look(width=100)))
-            write_whole(files.answer_markdown, render_answer_markdown(answer))
-            # Last: with this file the session counts as finished.
-            write_whole(files.answer, render_answer_json(answer))
-            return answer
+        yield
     except KeyboardInterrupt as error:
         raise Interrupted(
             f"stopped; every finished probe of session {plan.id} is kept",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import secrets
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from envtrack.bisect.ends import (
     find_environment_paths,
@@ -26,8 +28,7 @@ from envtrack.probe.script import render_script
 EACH = "each"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class Wish(NamedTuple):
     """What the user asked for.
 
     Attributes:
@@ -66,6 +67,36 @@ def make_session(repository: Repository, wish: Wish, *, now: datetime) -> Sessio
     names = (wish.good, wish.bad)
     require_range(repository, good, bad, names=names)
     require_lockfile(repository, wish.lockfile, good, bad, names=names)
+    settings = replace(
+        wish.settings,
+        paths=find_environment_paths(repository, wish.lockfile, good, bad),
+        neighbours=find_neighbours(repository, wish.lockfile, good, bad),
+    )
+    return keep_session(repository, wish._replace(settings=settings), (good, bad), now=now)
+
+
+def keep_session(
+    repository: Repository,
+    wish: Wish,
+    ends: tuple[Oid, Oid],
+    *,
+    now: datetime,
+    more: Mapping[str, str] | None = None,
+) -> SessionFiles:
+    """The files of a new session, its plan last: with it the session is there.
+
+    Args:
+        repository: whose.
+        wish: what was asked for; its settings say which paths and neighbours count.
+        ends: the good and the bad commit.
+        now: when.
+        more: further files of the session by name.
+
+    Raises:
+        UsageProblem: there is no smoke test, or it is not what it should be.
+        RigFailed: the repository's git folder can't be written.
+    """
+    good, bad = ends
     if not wish.smoke.strip():
         raise UsageProblem(
             "no smoke test: nothing can tell good from bad",
@@ -80,8 +111,6 @@ def make_session(repository: Repository, wish: Wish, *, now: datetime) -> Sessio
         root=str(repository.root),
         common_dir=str(repository.common_dir),
         lockfile=wish.lockfile,
-        paths=find_environment_paths(repository, wish.lockfile, good, bad),
-        neighbours=find_neighbours(repository, wish.lockfile, good, bad),
         good=good.hex,
         bad=bad.hex,
         smoke=wish.smoke,
@@ -90,6 +119,8 @@ def make_session(repository: Repository, wish: Wish, *, now: datetime) -> Sessio
     files = SessionFiles(sessions_folder(repository) / name)
     _require_writable(repository)
     keep_smoke_files(kept, files.smoke_files)
+    for name_inside, text in (more or {}).items():
+        write_whole(files.folder / name_inside, text)
     # A path, or a command with one in it, need not be UTF-8.
     write_whole(files.smoke, os.fsencode(plan.smoke + "\n"))
     write_whole(files.script, os.fsencode(render_script(plan, files)), mode=0o755)

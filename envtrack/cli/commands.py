@@ -145,7 +145,18 @@ _SPLIT = Command(
 )
 
 PANELS: Final[tuple[tuple[str, tuple[Command | Group, ...]], ...]] = (
-    (_FIND, (_BISECT,)),
+    (
+        _FIND,
+        (
+            _BISECT,
+            Command(
+                name="isolate",
+                module="isolate",
+                summary="Find the package that broke it, among all that differ between two "
+                "lockfiles.",
+            ),
+        ),
+    ),
     (
         _SEE,
         (

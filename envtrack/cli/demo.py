@@ -27,7 +27,7 @@ def demo(
     color: ColourOption = Colour.AUTO,
 ) -> None:
     """Build the bundled example in a temporary folder and find what broke it; needs no network."""
-    from envtrack.cli.bisect import catch_signals
+    from envtrack.cli.running import catch_signals
 
     catch_signals()
     if keep is not None and keep.exists():
@@ -42,8 +42,8 @@ def demo(
 
 def _run(scratch: Path, shape: Output, *, is_kept: bool) -> None:
     from envtrack.bisect.demo import SMOKE, bisect_example, build_example, seal
-    from envtrack.cli.bisect import put_out_answer
     from envtrack.cli.progress import Progress
+    from envtrack.cli.running import put_out_answer
     from envtrack.git.repository import open_repository
 
     started = time.monotonic()

@@ -104,8 +104,8 @@ def _choose_smoke(context: Context, command: str | None, *, is_asked: bool, is_s
 def _run(
     context: Context, revision: str | None, smoke: str, *, is_each: bool, is_dry: bool
 ) -> "Split":
-    from envtrack.cli.bisect import catch_signals
     from envtrack.cli.progress import Progress
+    from envtrack.cli.running import catch_signals
     from envtrack.errors import Interrupted
     from envtrack.split.run import Wanted, split_change
     from envtrack.uv import find_uv

@@ -155,3 +155,60 @@ class SplitShape(TypedDict):
     paths: list[str]
     kept_as: str
     notes: list[str]
+
+
+class TrialShape(TypedDict):
+    """One composed environment that was tried."""
+
+    taken: list[str]
+    verdict: str
+    kind: str
+    reason: str
+    log: str | None
+
+
+class BlamedShape(TypedDict):
+    """One package that is to blame, alone or with the others beside it."""
+
+    name: str
+    layer: str
+    kind: str
+    before: str | None
+    after: str | None
+    origin: str
+
+
+class BlameShape(TypedDict):
+    """Changes that are to blame together, and the trials that show it."""
+
+    packages: list[BlamedShape]
+    sufficient: TrialShape
+    necessary: TrialShape
+    is_minimal: bool
+
+
+class IsolationShape(TypedDict):
+    """``envtrack isolate --format json``."""
+
+    schema: int
+    kind: str
+    session: str
+    outcome: str
+    exit_code: int
+    message: str
+    before: str
+    after: str
+    code: str
+    lockfile: str
+    smoke: str
+    changed: int
+    units: int
+    culprits: list[BlameShape]
+    ends: list[TrialShape]
+    probes: int
+    spared: int
+    seconds: float
+    last_lines: list[str]
+    folder: str
+    hints: list[str]
+    notes: list[str]
