@@ -287,14 +287,14 @@ def _make_worktree(
         marker=files.worktree,
         keep_fds=keep_fds,
     )
-    _bring_neighbours(plan, made)
+    bring_neighbours(Path(plan.root), plan.neighbours, made)
     return made
 
 
-def _bring_neighbours(plan: Plan, worktree: Worktree) -> None:
+def bring_neighbours(root: Path, names: tuple[str, ...], worktree: Worktree) -> None:
     """Links what stands beside the user's repository to where the probe's tree looks for it."""
-    for name in plan.neighbours:
-        place, link = Path(plan.root).parent / name, worktree.folder / name
+    for name in names:
+        place, link = root.parent / name, worktree.folder / name
         if place.exists() and not os.path.lexists(link):
             link.symlink_to(place)
 

@@ -138,6 +138,12 @@ _CHECK = Command(
     summary="Judge changes of lockfiles by the repository's upgrade policy.",
 )
 
+_SPLIT = Command(
+    name="split",
+    module="split",
+    summary="Turn a lockfile change of several layers into a series of commits, one layer each.",
+)
+
 PANELS: Final[tuple[tuple[str, tuple[Command | Group, ...]], ...]] = (
     (
         _FIND,
@@ -188,7 +194,7 @@ PANELS: Final[tuple[tuple[str, tuple[Command | Group, ...]], ...]] = (
             _HOOKS,
         ),
     ),
-    (_RULES, (_CHECK,)),
+    (_RULES, (_CHECK, _SPLIT)),
     (
         _JUDGE,
         (

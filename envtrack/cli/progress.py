@@ -26,6 +26,7 @@ class Progress:
     Attributes:
         is_verbose: the end of the running probe's log is shown too.
         names: what is probed, in words, where that is no commit; whoever tries it says so here.
+        has_ends: whether the ends of the session are those of a search.
     """
 
     def __init__(
@@ -33,8 +34,10 @@ class Progress:
         repository: Repository,
         *,
         is_verbose: bool,
+        has_ends: bool = True,
     ) -> None:
         self.is_verbose = is_verbose
+        self.has_ends = has_ends
         self.names: dict[Oid, str] = {}
         self._repository = repository
         self._said: set[int] = set()
@@ -80,7 +83,8 @@ class Progress:
     def _name(self, subject: Oid, rig: Rig) -> str:
         if rig.plan.is_composed:
             return self.names.get(subject, "")
-        role = {rig.plan.good: "good end: ", rig.plan.bad: "bad end: "}.get(subject.hex, "")
+        ends = {rig.plan.good: "good end: ", rig.plan.bad: "bad end: "} if self.has_ends else {}
+        role = ends.get(subject.hex, "")
         return f"{role}{self._repository.read_commit(subject).subject}"
 
     def _say_rest(self, rig: Rig, seen: Observation) -> str:

@@ -129,6 +129,34 @@ class LogShape(TypedDict):
     entries: list[EntryShape]
 
 
+class SplitStepShape(TypedDict):
+    """One step of a series."""
+
+    commit: str | None
+    subject: str
+    layers: list[str]
+    changes: list[ChangeShape]
+    joined: list[str]
+    verdict: str | None
+    reason: str
+    log: str
+
+
+class SplitShape(TypedDict):
+    """``envtrack split --format json``."""
+
+    schema: int
+    kind: str
+    lockfile: str
+    source: str
+    base: str
+    outcome: str
+    steps: list[SplitStepShape]
+    paths: list[str]
+    kept_as: str
+    notes: list[str]
+
+
 class TrialShape(TypedDict):
     """One composed environment that was tried."""
 

@@ -61,6 +61,7 @@ def test_what_is_staged_and_nothing_else_is_judged(ruled: Lab) -> None:
         "2 layers move, 1 may: framework with cuda-runtime (wick 1 → 2); packages (flint 1 → 2) "
         "why: where several layers moved at once, nobody can say which of them broke it, and going "
         "back means going back with all "
+        "way out: let each layer have a commit of its own, lowest first: `envtrack split` "
         "way out: put the upper ones back, commit, and move them in a commit of their own: "
         "`uv lock --upgrade-package flint==1` "
         f"1 change of a lockfile judged by {POLICY}: 1 error"

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 import envtrack
 from envtrack.config.policy_schema import PolicyModel
-from envtrack.report.shapes import CheckShape, ComparisonShape, IsolationShape, LogShape
+from envtrack.report.shapes import CheckShape, ComparisonShape, IsolationShape, LogShape, SplitShape
 
 POLICY: Final = "policy"
 FOLDER: Final = Path(envtrack.__file__).parent / "data" / "schemas"
@@ -19,6 +19,7 @@ SHAPES: Final[dict[str, Any]] = {
     "comparison": ComparisonShape,
     "isolation": IsolationShape,
     "log": LogShape,
+    "split": SplitShape,
 }
 
 
