@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from envtrack.compare.layer_rules import assign_layers
 from envtrack.compare.locks import compare_locks
 from envtrack.compare.snapshots import compare_snapshots
-from envtrack.errors import SnapshotProblem
+from envtrack.errors import LockfileProblem, SnapshotProblem
 from envtrack.git.staged import find_content, lockfile_pathspecs
 from envtrack.git.steps import (
     FileStep,
@@ -70,9 +71,6 @@ def read_staged_steps(case: Case, *, at: datetime, message: str | None) -> Itera
         case: where.
         at: now.
         message: its message, as far as there is one.
-
-    Raises:
-        LockfileProblem: a staged lockfile can't be read.
     """
     repository = case.repository
     trailers = None if message is None else parse_trailers(repository, message)
@@ -89,11 +87,7 @@ def read_staged_steps(case: Case, *, at: datetime, message: str | None) -> Itera
 
 
 def read_commit_steps(case: Case, commit: Oid) -> Iterator[Step]:
-    """What a commit does; nothing if it touches no lockfile.
-
-    Raises:
-        LockfileProblem: a lockfile can't be read.
-    """
+    """What a commit does; nothing if it touches no lockfile."""
     repository = case.repository
     details = read_details(repository, commit)
     files = list_commit_steps(repository, details, case.pathspecs)
@@ -133,18 +127,39 @@ class _Place:
     def make_step(
         self, name: str, at: datetime, trailers: tuple[tuple[str, str], ...] | None
     ) -> Step:
-        before = self._read_lock(self._file.before, self._file.old_path, self._names[0])
-        after = self._read_lock(self._file.after, self._file.path, self._names[1])
+        try:
+            before = self._read_lock(self._file.before, self._file.old_path, self._names[0])
+        except LockfileProblem:
+            before = None  # what puts it right is not to blame
+        after, unreadable = None, ""
+        try:
+            after = self._read_lock(self._file.after, self._file.path, self._names[1])
+        except LockfileProblem as problem:
+            unreadable = problem.message
         return Step(
             name=name,
             lockfile=self._file.path,
             at=at,
             before=before,
             after=after,
-            changes=assign_layers(compare_locks(before, after), self._case.layer_rules),
+            changes=()
+            if unreadable
+            else assign_layers(compare_locks(before, after), self._case.layer_rules),
             machine=self._case.machine,
             trailers=trailers,
+            unreadable=unreadable,
+            read_beside=self._read_beside,
         )
+
+    def _read_beside(self, path: str) -> tuple[str | None, str | None]:
+        """A file of the lockfile's folder before and after."""
+        folders = (posixpath.dirname(one) for one in (self._file.old_path, self._file.path))
+        contents = (
+            find_content(self._case.repository, f"{name}:{posixpath.join(folder, path)}")
+            for name, folder in zip(self._names, folders, strict=True)
+        )
+        before, after = (None if c is None else c.decode("utf-8", "replace") for c in contents)
+        return before, after
 
     def _read_lock(self, blob: Oid | None, path: str, name: str) -> Lock | None:
         if blob is None:
