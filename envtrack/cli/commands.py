@@ -139,7 +139,17 @@ _CHECK = Command(
 )
 
 PANELS: Final[tuple[tuple[str, tuple[Command | Group, ...]], ...]] = (
-    (_FIND, (_BISECT,)),
+    (
+        _FIND,
+        (
+            _BISECT,
+            Command(
+                name="triage",
+                module="triage",
+                summary="Read a log and say which layer failed, with the evidence on this machine.",
+            ),
+        ),
+    ),
     (
         _SEE,
         (

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 import envtrack
 from envtrack.config.policy_schema import PolicyModel
-from envtrack.report.shapes import CheckShape, ComparisonShape, LogShape
+from envtrack.report.shapes import CheckShape, ComparisonShape, LogShape, TriageShape
 
 POLICY: Final = "policy"
 FOLDER: Final = Path(envtrack.__file__).parent / "data" / "schemas"
@@ -18,6 +18,7 @@ SHAPES: Final[dict[str, Any]] = {
     "check": CheckShape,
     "comparison": ComparisonShape,
     "log": LogShape,
+    "triage": TriageShape,
 }
 
 
