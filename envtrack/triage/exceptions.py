@@ -14,12 +14,25 @@ _CODE_TYPES: Final = frozenset(
         "KeyError", "IndexError", "TypeError", "AttributeError", "NameError", "UnboundLocalError",
         "ZeroDivisionError", "NotImplementedError", "SyntaxError", "IndentationError", "TabError",
         "StopIteration", "OverflowError", "LookupError", "FloatingPointError", "RecursionError",
-        "AssertionError", "ValueError", "FileNotFoundError", "IsADirectoryError", "FileExistsError",
-        "NotADirectoryError", "UnicodeDecodeError", "JSONDecodeError", "ValidationError",
-        "EOFError", "ParserError", "ArgumentError", "UndefinedVariableError", "ShapeError", "InvalidIndexError",
+        "AssertionError", "ValueError", "FileNotFoundError", "IsADirectoryError",
+        "FileExistsError", "NotADirectoryError", "UnicodeDecodeError", "JSONDecodeError",
+        "ValidationError", "EOFError", "ParserError", "ArgumentError",
     }
 )  # fmt: skip
-_VAGUE_TYPES: Final = frozenset({"RuntimeError", "OSError", "Exception", "IOError", "ImportError"})
+"""Types by which Python itself tells of a program's mistakes."""
+_PLAIN_TYPES: Final = _CODE_TYPES - {
+    "AttributeError", "AssertionError", "ValueError", "ValidationError", "NotImplementedError",
+    "EOFError",
+}  # fmt: skip
+"""Those that say so without a traceback too."""
+_DATA_PACKAGES: Final = frozenset(
+    {
+        "", "matplotlib", "numpy", "pandas", "PIL", "polars", "scipy", "sklearn", "torch",
+        "torchvision", "yaml",
+    }
+)  # fmt: skip
+"""Packages (and Python's own library) that raise such errors at what a program hands them."""
+_DISPATCH: Final = frozenset({"_call_impl", "_wrapped_call_impl", "__call__", "wrapper", "inner"})
 _API: Final = re.compile(
     r"unexpected keyword argument|has no attribute|positional arguments? but|missing \d+ required"
     r"|cannot import name|got multiple values for"
@@ -52,28 +65,37 @@ def judge_exception(trace: Trace, *, in_build: bool = False) -> Opinion:
         name = trace.message.strip("'\"")
         said = f"The environment variable {name} is not set, and the program needs it."
         return Opinion(Layer.SETTINGS.value, "environment-variable", said)
-    frames = trace.frames
-    if frames and frames[-1].is_installed and _is_between_packages(trace):
-        package = frames[-2].package
-        said = (
-            f"{package} calls {frames[-1].package or 'a library'} in a way that it does not know: "
-        )
+    if _is_between_packages(trace):
+        said = f"{_find_caller(trace)} is called, or calls, in a way that the other does not know: "
         return Opinion(
             Layer.PACKAGES.value,
             "api-mismatch",
             f"{said}their releases do not go together.",
-            collect=("`uv pip check`", f"which releases `{package}` was tested with"),
+            collect=("`uv pip check`", "which releases the two were tested with"),
         )
     if _is_of_a_build(trace, in_build=in_build):
         said = "A package's own build script failed; its release does not go with this Python."
         return Opinion(Layer.PACKAGES.value, "build", said, collect=_BUILD)
-    own = [frame for frame in frames if not frame.is_installed]
-    is_known = trace.short_type in _CODE_TYPES
-    is_own = bool(own) and (is_known or not frames[-1].is_installed)
-    if is_own or (is_known and not frames):
+    if _is_own_mistake(trace):
         return Opinion(CODE, "exception", _say_code(trace))
     said = f"{trace.type or 'An error'} is known to no rule."
     return Opinion(UNCLASSIFIED, "unknown", said, collect=_NOT_TOLD)
+
+
+def _is_own_mistake(trace: Trace) -> bool:
+    """Whether a program's own code made a mistake, as far as type and place tell."""
+    is_known = trace.short_type in _CODE_TYPES
+    if not trace.frames:
+        is_call = bool(_API.search(trace.message)) and "'NoneType'" not in trace.message
+        is_none = trace.short_type == "AttributeError" and "'NoneType'" in trace.message
+        return (trace.short_type in _PLAIN_TYPES and not is_call) or is_none
+    last = trace.frames[-1]
+    if not last.is_installed:
+        # What native code raises shows the program's own line too, which is no mistake of it.
+        return is_known or last.source.startswith(("raise ", "assert "))
+    if not is_known or all(frame.is_installed for frame in trace.frames):
+        return False
+    return last.package in _DATA_PACKAGES and not _API.search(trace.message)
 
 
 def _is_of_a_build(trace: Trace, *, in_build: bool) -> bool:
@@ -93,13 +115,16 @@ def _is_environ(trace: Trace) -> bool:
 
 
 def _is_between_packages(trace: Trace) -> bool:
-    """Whether the last call of an installed package went wrong by the form of the call."""
-    if not _API.search(trace.message) or "'NoneType'" in trace.message:
+    """Whether an installed package called something in a form that this does not know."""
+    if not _API.search(trace.message) or "'NoneType'" in trace.message or not trace.frames:
         return False
-    tail = trace.frames[-2:]
-    if len(tail) < 2 or not all(frame.is_installed and frame.package for frame in tail):  # noqa: PLR2004 - the caller and the called
-        return False
-    return tail[0].package != tail[1].package or all(frame.is_installed for frame in trace.frames)
+    return trace.frames[-1].is_installed and bool(_find_caller(trace))
+
+
+def _find_caller(trace: Trace) -> str:
+    """The installed package whose call it was; empty if it was the program's own."""
+    frames = [frame for frame in trace.frames if frame.name.partition("(")[0] not in _DISPATCH]
+    return frames[-1].package if frames and frames[-1].is_installed else ""
 
 
 def _say_code(trace: Trace) -> str:

@@ -37,11 +37,12 @@ _KEPT_FRAMES: Final = 24
 
 
 class Frame(NamedTuple):
-    """One call of a traceback."""
+    """One call of a traceback; its source line where that was printed."""
 
     path: str
     line: int
     name: str
+    source: str = ""
 
     @property
     def is_installed(self) -> bool:
@@ -113,6 +114,11 @@ class Trace:
             del self.frames[_KEPT_FRAMES // 2]
         self.frames.append(Frame(path, int(line or 0), (name or "").strip()))
 
+    def note_source(self, text: str) -> None:
+        """Keeps the source line below a frame."""
+        if self.frames and not self.frames[-1].source:
+            self.frames[-1] = self.frames[-1]._replace(source=text[:200])
+
 
 class Taken(StrEnum):
     """What a traceback made of a line."""
@@ -161,6 +167,7 @@ def _take_plain(trace: Trace, line: Line) -> Taken:
         trace.add_frame(frame["path"], frame["line"], frame["name"])
         return Taken.INSIDE
     if len(text) - len(text.lstrip()) > trace.indent:
+        trace.note_source(text.strip())
         return Taken.INSIDE
     if _close(trace, text.strip(), is_strict=False):
         return Taken.CLOSED
