@@ -59,8 +59,8 @@ class Phrase:
     def _pattern(self) -> re.Pattern[str]:
         body = "".join(part.pattern for part in self._parts)
         first, last = self._parts[0].words, self._parts[-1].words
-        start = r"(?<![A-Za-z0-9_])" if first[:1].isalnum() or first[:1] == "_" else ""
-        end = r"(?![A-Za-z0-9_])" if last[-1:].isalnum() or last[-1:] == "_" else ""
+        start = r"(?<![A-Za-z0-9_])" if first[:1].isalnum() else ""
+        end = r"(?![A-Za-z0-9_])" if last[-1:].isalnum() else ""
         start, end = "^" if self._at_start else start, "$" if self._at_end else end
         return re.compile(f"{start}{body}{end}", re.IGNORECASE)
 

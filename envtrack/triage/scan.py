@@ -214,6 +214,8 @@ class _Scanner:
     def _continue(self, stream: _Stream, trace: Trace, line: Line) -> bool:
         match take_line(trace, line):
             case Taken.INSIDE:
+                if "File " in line.text:
+                    self._note_marks(self._book.find_hits(tidy(line.text)), line.number)
                 return True
             case Taken.CLOSED:
                 stream.trace = None
@@ -227,11 +229,13 @@ class _Scanner:
 
     def _raise(self, stream: _Stream, trace: Trace, line: Line) -> None:
         text = tidy(f"{trace.type}: {trace.message}")
+        hits = self._book.find_hits(text)
+        self._note_marks(hits, line.number)
         event = Event(
             line=line.number,
             text=line.shown,
             stream=line.stream,
-            hits=self._book.find_hits(text),
+            hits=tuple(hit for hit in hits if hit.rule.role is not Role.MARK),
             trace=trace,
             is_warning=trace.is_ignored,
             chain=stream.previous if trace.link is not Link.NONE else None,
