@@ -149,7 +149,10 @@ class HypothesisShape(TypedDict):
 
 
 class TriageFindingShape(TypedDict):
-    """One error: `rule` is null where no rule knows it."""
+    """One error: `rule` is null where no rule knows it.
+
+    `layer` is what the message says; `points_to` the layers that evidence on this machine supports.
+    """
 
     layer: str
     kind: str
@@ -162,6 +165,7 @@ class TriageFindingShape(TypedDict):
     stream: str | None
     times: int
     also: list[str]
+    points_to: list[str]
     collect: list[str]
     hypotheses: list[HypothesisShape]
 

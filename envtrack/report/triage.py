@@ -57,6 +57,12 @@ def _render_root(finding: TriageFinding) -> Iterator[Block]:
     yield Line(finding.means, "", _INDENT)
     if finding.also:
         yield Line(f"may also come from: {', '.join(finding.also)}", "dim", _INDENT)
+    if finding.points_to:
+        yield Line(
+            f"on this machine the evidence points to: {', '.join(finding.points_to)}",
+            "bold",
+            _INDENT,
+        )
     for judged in finding.judged:
         yield from _render_hypothesis(judged)
     if finding.collect:
@@ -135,6 +141,7 @@ def _describe(finding: TriageFinding) -> dict[str, Any]:
         "stream": finding.stream or None,
         "times": finding.times,
         "also": list(finding.also),
+        "points_to": list(finding.points_to),
         "collect": list(finding.collect),
         "hypotheses": [_describe_hypothesis(judged) for judged in finding.judged],
     }

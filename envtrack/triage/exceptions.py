@@ -59,12 +59,9 @@ def judge_exception(trace: Trace, *, in_build: bool = False) -> Opinion:
         trace: the exception.
         in_build: whether packages were being built when it arose.
     """
-    if trace.short_type in {"KeyboardInterrupt", "SystemExit"}:
-        return Opinion(UNCLASSIFIED, "ended", "The program was stopped.", Role.END)
-    if trace.short_type == "KeyError" and _is_environ(trace):
-        name = trace.message.strip("'\"")
-        said = f"The environment variable {name} is not set, and the program needs it."
-        return Opinion(Layer.SETTINGS.value, "environment-variable", said)
+    opinion = _judge_by_name(trace)
+    if opinion is not None:
+        return opinion
     if _is_between_packages(trace):
         said = f"{_find_caller(trace)} is called, or calls, in a way that the other does not know: "
         return Opinion(
@@ -80,6 +77,19 @@ def judge_exception(trace: Trace, *, in_build: bool = False) -> Opinion:
         return Opinion(CODE, "exception", _say_code(trace))
     said = f"{trace.type or 'An error'} is known to no rule."
     return Opinion(UNCLASSIFIED, "unknown", said, collect=_NOT_TOLD)
+
+
+def _judge_by_name(trace: Trace) -> Opinion | None:
+    if trace.short_type in {"KeyboardInterrupt", "SystemExit"}:
+        return Opinion(UNCLASSIFIED, "ended", "The program was stopped.", Role.END)
+    if trace.short_type.endswith("ExceptionGroup"):
+        said = "Several exceptions were raised together; each stands below it."
+        return Opinion(UNCLASSIFIED, "exception-group", said, Role.END)
+    if trace.short_type == "KeyError" and _is_environ(trace):
+        name = trace.message.strip("'\"")
+        said = f"The environment variable {name} is not set, and the program needs it."
+        return Opinion(Layer.SETTINGS.value, "environment-variable", said)
+    return None
 
 
 def _is_own_mistake(trace: Trace) -> bool:

@@ -83,6 +83,12 @@ class TriageFinding:
     collect: tuple[str, ...] = ()
     judged: tuple[Judged, ...] = ()
 
+    @property
+    def points_to(self) -> tuple[str, ...]:
+        """The layers that the evidence on this machine points to: of the supported hypotheses."""
+        supported = (one for one in self.judged if one.standing is Standing.SUPPORTED)
+        return tuple(dict.fromkeys(one.hypothesis.layer for one in supported))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Triage:

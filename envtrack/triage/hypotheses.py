@@ -45,16 +45,12 @@ def fill_hypothesis(hypothesis: Hypothesis, values: Mapping[str, str]) -> Hypoth
 
 
 def judge_finding(finding: TriageFinding, grounds: Grounds) -> TriageFinding:
-    """The finding with its hypotheses judged.
+    """The finding with its hypotheses judged; its layer stays what the message says.
 
-    Its layer becomes that of its only supported hypothesis: what a message can't tell, such as why
-    no GPU is seen, the machine can.
+    The log may be of another machine than the one that was looked at.
     """
     judged = tuple(_judge(one.hypothesis, finding.values, grounds) for one in finding.judged)
-    layers = {one.hypothesis.layer for one in judged if one.standing is Standing.SUPPORTED}
-    layer = layers.pop() if len(layers) == 1 else finding.layer
-    also = tuple(dict.fromkeys(p for p in (finding.layer, *finding.also) if p != layer))
-    return replace(finding, judged=judged, layer=layer, also=also)
+    return replace(finding, judged=judged)
 
 
 def _judge(hypothesis: Hypothesis, values: Mapping[str, str], grounds: Grounds) -> Judged:

@@ -54,10 +54,12 @@ class Phrase:
         if _least(self.anchor) < _LEAST:
             raise PhraseFault(f"`{text}`: no piece of plain text of at least four characters")
         self.says = sum(map(len, self.literals))
+        self.starts_plain = bool(self._parts[0].words)
+        self.ends_plain = bool(self._parts[-1].words)
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        body = "".join(part.pattern for part in self._parts)
+        body = _join(self._parts)
         first, last = self._parts[0].words, self._parts[-1].words
         start = r"(?<![A-Za-z0-9_])" if first[:1].isalnum() else ""
         end = r"(?![A-Za-z0-9_])" if last[-1:].isalnum() else ""
@@ -101,6 +103,19 @@ def _plain(text: str) -> list[_Part]:
     if not words:
         return []
     return [_Part(re.escape(words), words)]
+
+
+def _join(parts: list[_Part]) -> str:
+    """The parts as one pattern; a gap and the words behind it are never tried twice."""
+    body = ""
+    left = list(reversed(parts))
+    while left:
+        part = left.pop()
+        if part.pattern == _GAP and left and left[-1].words:
+            body += f"(?>{part.pattern}{left.pop().pattern})"
+        else:
+            body += part.pattern
+    return body
 
 
 def _anchor(part: _Part) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -20,6 +21,13 @@ _NOT_KNOWN: Final = (
     "`envtrack doctor`",
 )
 _MOST: Final = 50
+_NAMES: Final = {
+    "library": re.compile(
+        r"([\w.+-]{1,100}\.so[\w.]{0,30})(?=: (?:cannot open|undefined|version))"
+    ),
+    "module": re.compile(r"No module named '?([A-Za-z_][\w.]{0,100})"),
+    "symbol": re.compile(r"undefined symbol: ?(\w{1,400})"),
+}
 
 
 class _Candidate(NamedTuple):
@@ -65,6 +73,7 @@ def _make_candidate(event: Event, scan: Scan) -> _Candidate:
     if hit is None:
         return _Candidate(event, _judge_by_type(event, scan), None)
     rule = hit.rule
+    values = _read_names(event.text) | hit.values
     role = Role.NOTICE if event.is_warning and rule.role is Role.CAUSE else rule.role
     finding = TriageFinding(
         layer=rule.layer,
@@ -74,17 +83,20 @@ def _make_candidate(event: Event, scan: Scan) -> _Candidate:
         line=event.line,
         text=event.text.strip(),
         excerpt=tuple(event.excerpt),
-        means=fill_in(rule.means, hit.values),
+        means=fill_in(rule.means, values),
         stream=event.stream,
         times=event.times,
         also=rule.also,
-        values=hit.values,
-        collect=tuple(fill_in(text, hit.values) for text in rule.collect),
-        judged=tuple(
-            Judged(hypothesis=fill_hypothesis(one, hit.values)) for one in rule.hypotheses
-        ),
+        values=values,
+        collect=tuple(fill_in(text, values) for text in rule.collect),
+        judged=tuple(Judged(hypothesis=fill_hypothesis(one, values)) for one in rule.hypotheses),
     )
     return _Candidate(event, finding, hit)
+
+
+def _read_names(text: str) -> dict[str, str]:
+    """The library, module and symbol that a line names, whatever phrase it was known by."""
+    return {name: found[1] for name, pattern in _NAMES.items() if (found := pattern.search(text))}
 
 
 def _is_in_place(hit: Hit, event: Event, scan: Scan) -> bool:

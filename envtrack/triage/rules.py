@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -134,16 +135,35 @@ class RuleBook:
     _memory: dict[str, tuple[Hit, ...]] = field(default_factory=dict, compare=False)
 
     @cached_property
-    def triggers(self) -> tuple[bytes, ...]:
-        """Few words of which every phrase of every rule has at least one, in small letters.
+    def trigger_words(self) -> frozenset[bytes]:
+        """Words, in small letters, of which a line has one if any of most phrases fits it."""
+        return frozenset(word.encode() for word in map(_find_word, self._phrases) if word)
 
-        Whole chunks of a log in which none of them stands need not be looked at.
-        """
-        words: list[set[str]] = []
-        for phrase in (phrase for rule in self.rules for phrase in rule.says):
-            pieces = [phrase.literals] if phrase.literals else [[word] for word in phrase.anchor]
-            words += [set(_split_words(piece)) for piece in pieces]
-        return tuple(word.encode() for word in _cover(words))
+    @cached_property
+    def trigger_pieces(self) -> tuple[bytes, ...]:
+        """The same for the phrases that have no whole word: pieces, in small letters."""
+        pieces = (p.anchor for p in self._phrases if not _find_word(p))
+        return tuple(sorted({word.strip().encode() for anchor in pieces for word in anchor}))
+
+    @property
+    def _phrases(self) -> tuple[Phrase, ...]:
+        return tuple(phrase for rule in self.rules for phrase in rule.says)
+
+    @cached_property
+    def _index(self) -> dict[str, list[tuple[int, int]]]:
+        """Rule and phrase by four characters that a line must hold for the phrase to fit."""
+        anchors = [
+            (at, of, word.strip())
+            for at, rule in enumerate(self.rules)
+            for of, phrase in enumerate(rule.says)
+            for word in phrase.anchor
+        ]
+        counts = Counter(gram for _, _, word in anchors for gram in _grams(word))
+        index: dict[str, list[tuple[int, int]]] = {}
+        for at, of, word in anchors:
+            rarest = min(_grams(word), key=counts.__getitem__)
+            index.setdefault(rarest, []).append((at, of))
+        return index
 
     def find_hits(self, text: str) -> tuple[Hit, ...]:
         """The rules that fit a tidied line, the one that says most first."""
@@ -157,41 +177,50 @@ class RuleBook:
         return hits
 
     def _search(self, text: str, lowered: str) -> Iterable[Hit]:
-        for rule in self.rules:
-            for phrase in rule.says:
-                if not any(word in lowered for word in phrase.anchor):
-                    continue
-                values = phrase.find(text, lowered)
-                if values is None:
-                    continue
+        index = self._index
+        candidates = {one for gram in _grams(lowered) if gram in index for one in index[gram]}
+        done = -1
+        for at, of in sorted(candidates):
+            if at == done:
+                continue
+            rule = self.rules[at]
+            values = rule.says[of].find(text, lowered)
+            if values is not None:
+                done = at
                 if not any(veto in lowered for veto in rule.unless):
-                    yield Hit(rule, values, phrase.says)
-                break
+                    yield Hit(rule, values, rule.says[of].says)
 
 
+def _grams(text: str) -> set[str]:
+    return {text[at : at + _GRAM] for at in range(len(text) - _GRAM + 1)}
+
+
+_GRAM: Final = 4
 _REMEMBERED: Final = 2_000
-_SHORTEST: Final = 3
-_WORD: Final = re.compile(r"[a-z0-9_]+")
+_WORD: Final = re.compile(r"(?<![A-Za-z])[a-z]{4,}(?![A-Za-z])")
+_COMMON: Final = frozenset(
+    {
+        "about", "above", "after", "also", "because", "been", "before", "between", "code", "data",
+        "does", "file", "files", "found", "from", "have", "info", "input", "into", "line", "model",
+        "more", "must", "name", "only", "size", "step", "than", "that", "there", "this", "time",
+        "train", "value", "values", "version", "when", "which", "while", "with", "your",
+    }
+)  # fmt: skip
 
 
-def _split_words(literals: Sequence[str]) -> Iterable[str]:
-    # Of a word with a quote in it a log may have another quote; so letters and digits only.
-    for literal in literals:
-        yield from (word for word in _WORD.findall(literal) if len(word) >= _SHORTEST)
+def _find_word(phrase: Phrase) -> str:
+    """The longest word that stands whole in every line that fits; empty where none surely does.
 
-
-def _cover(sets: list[set[str]]) -> list[str]:
-    """Words that touch every set: the one that touches most first."""
-    left, chosen = [one for one in sets if one], []
-    while left:
-        counts: dict[str, int] = {}
-        for one in left:
-            for word in one:
-                counts[word] = counts.get(word, 0) + 1
-        best = max(sorted(counts), key=counts.__getitem__)
-        chosen.append(best)
-        left = [one for one in left if best not in one]
-    return chosen
+    At the edges of a piece a word may go on, except at the phrase's own ends.
+    """
+    words: list[str] = []
+    last = len(phrase.literals) - 1
+    for at, piece in enumerate(phrase.literals):
+        is_first = at == 0 and phrase.starts_plain
+        is_last = at == last and phrase.ends_plain
+        edged = f"{' ' if is_first else 'A'}{piece}{' ' if is_last else 'A'}"
+        words += [word for word in _WORD.findall(edged) if word not in _COMMON]
+    return max(words, key=len, default="")
 
 
 def parse_rules(document: Mapping[str, Any]) -> tuple[Rule, ...]:

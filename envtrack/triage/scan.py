@@ -12,11 +12,18 @@ from envtrack.triage.rules import Hit, Role, RuleBook
 from envtrack.triage.text import Line, Segment, clean, is_binary, read_segments, tidy
 from envtrack.triage.traces import Link, Taken, Trace, open_trace, read_exception, take_line
 
-_ERROR_WORDS: Final = (
-    b"error", b"exception", b"fatal", b"fail", b"traceback", b"panic", b"abort", b"killed",
-    b"cannot", b"can't", b"could not", b"couldn't", b"unable", b"invalid", b"not found", b"denied",
-    b"refused", b"during handling", b"direct cause", b"terminate called", b"warning", b"conflict",
+_ERROR_WORDS: Final = frozenset(
+    {
+        b"fatal", b"failed", b"failure", b"fail", b"traceback", b"panic", b"abort", b"aborted",
+        b"killed", b"cannot", b"unable", b"invalid", b"denied", b"refused", b"handling", b"direct",
+        b"terminate", b"warning", b"conflict", b"rank", b"caught", b"ignored", b"solution",
+    }
 )  # fmt: skip
+_ERROR_PIECES: Final = (b"error", b"exception", b"interrupt", b"can't", b"could not", b"couldn't")
+_LETTERS: Final = re.compile(rb"[a-z]{4,}")
+_SAME_DIGITS: Final = bytes.maketrans(b"123456789", b"0" * 9)
+_MOST_BORING: Final = 20_000
+_LONGEST_BORING: Final = 300
 _ERROR_LIKE: Final = re.compile(
     r"\b(?:error|fatal|failed|failure|exception|panic|aborted|killed|cannot|can't|unable to"
     r"|could not)\b",
@@ -145,7 +152,9 @@ class _Stream:
 class _Scanner:
     def __init__(self, book: RuleBook) -> None:
         self._book = book
-        self._triggers = (*book.triggers, *_ERROR_WORDS)
+        self._words = book.trigger_words | _ERROR_WORDS
+        self._pieces = (*book.trigger_pieces, *_ERROR_PIECES)
+        self._boring: set[bytes] = set()
         self._scan = Scan()
         self._streams: dict[str, _Stream] = {}
         self._seen: dict[tuple[str, str], Event] = {}
@@ -157,10 +166,8 @@ class _Scanner:
     def feed(self, segment: Segment) -> None:
         """Reads one more segment."""
         self._scan.lines = segment.number
-        if not self._busy:
-            lowered = segment.raw.lower()
-            if not any(word in lowered for word in self._triggers):
-                return
+        if not self._busy and self._is_boring(segment.raw):
+            return
         if is_binary(segment.raw):
             return
         line = clean(segment)
@@ -171,6 +178,23 @@ class _Scanner:
             self._busy = max(self._busy, 60)
         elif stream.event is not None:
             self._busy = max(self._busy, _FOLLOWING)
+
+    def _is_boring(self, raw: bytes) -> bool:
+        """Whether nothing in a line can be part of any message; most lines of most logs are so.
+
+        Lines that differ in digits alone are looked at once.
+        """
+        key = raw.translate(_SAME_DIGITS) if len(raw) <= _LONGEST_BORING else b""
+        if key and key in self._boring:
+            return True
+        lowered = raw.lower()
+        if not self._words.isdisjoint(_LETTERS.findall(lowered)):
+            return False
+        if any(piece in lowered for piece in self._pieces):
+            return False
+        if key and len(self._boring) < _MOST_BORING:
+            self._boring.add(key)
+        return True
 
     def finish(self) -> Scan:
         """What was read, whole."""
