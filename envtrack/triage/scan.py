@@ -366,7 +366,8 @@ class _Scanner:
         if first is not None and event.chain is None:
             first.times += 1
             first.last_line = event.line
-            stream.previous = first
+            # What follows it was shown the first time; a log may say it a million times.
+            stream.previous, stream.event = first, None
             return
         if len(self._scan.events) < _FIRST:
             self._seen[key] = event
