@@ -200,7 +200,8 @@ _REMEMBERED: Final = 2_000
 _WORD: Final = re.compile(r"(?<![A-Za-z])[a-z]{4,}(?![A-Za-z])")
 _COMMON: Final = frozenset(
     {
-        "about", "above", "after", "also", "because", "been", "before", "between", "code", "data",
+        "about", "above", "after", "also", "epoch", "generated", "loss", "many", "tokens",
+        "training", "because", "been", "before", "between", "code", "data",
         "does", "file", "files", "found", "from", "have", "info", "input", "into", "line", "model",
         "more", "must", "name", "only", "size", "step", "than", "that", "there", "this", "time",
         "train", "value", "values", "version", "when", "which", "while", "with", "your",
