@@ -155,6 +155,11 @@ PANELS: Final[tuple[tuple[str, tuple[Command | Group, ...]], ...]] = (
                 summary="Find the package that broke it, among all that differ between two "
                 "lockfiles.",
             ),
+            Command(
+                name="triage",
+                module="triage",
+                summary="Read a log and say which layer failed, with the evidence on this machine.",
+            ),
         ),
     ),
     (

@@ -224,3 +224,57 @@ class IsolationShape(TypedDict):
     folder: str
     hints: list[str]
     notes: list[str]
+
+
+class EvidenceShape(TypedDict):
+    """One thing that was looked at."""
+
+    name: str
+    seen: str
+    points_to: str
+
+
+class HypothesisShape(TypedDict):
+    """One explanation; `remedy` is null unless the evidence supports it."""
+
+    claim: str
+    layer: str
+    standing: str
+    evidence: list[EvidenceShape]
+    remedy: str | None
+    check: str | None
+
+
+class TriageFindingShape(TypedDict):
+    """One error: `rule` is null where no rule knows it.
+
+    `layer` is what the message says; `points_to` the layers that evidence on this machine supports.
+    """
+
+    layer: str
+    kind: str
+    role: str
+    rule: str | None
+    line: int
+    text: str
+    excerpt: list[str]
+    means: str
+    stream: str | None
+    times: int
+    also: list[str]
+    points_to: list[str]
+    collect: list[str]
+    hypotheses: list[HypothesisShape]
+
+
+class TriageShape(TypedDict):
+    """``envtrack triage --format json``: the root finding first; its layer is `layer`."""
+
+    schema: int
+    kind: str
+    source: str
+    lines: int
+    layer: str | None
+    findings: list[TriageFindingShape]
+    changes: list[str]
+    notes: list[str]

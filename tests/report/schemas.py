@@ -10,7 +10,14 @@ from pydantic import TypeAdapter
 
 import envtrack
 from envtrack.config.policy_schema import PolicyModel
-from envtrack.report.shapes import CheckShape, ComparisonShape, IsolationShape, LogShape, SplitShape
+from envtrack.report.shapes import (
+    CheckShape,
+    ComparisonShape,
+    IsolationShape,
+    LogShape,
+    SplitShape,
+    TriageShape,
+)
 
 POLICY: Final = "policy"
 FOLDER: Final = Path(envtrack.__file__).parent / "data" / "schemas"
@@ -20,6 +27,7 @@ SHAPES: Final[dict[str, Any]] = {
     "isolation": IsolationShape,
     "log": LogShape,
     "split": SplitShape,
+    "triage": TriageShape,
 }
 
 
