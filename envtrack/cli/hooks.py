@@ -32,13 +32,17 @@ def install(
             help="Also write into a hooks folder outside the repository, which others may share.",
         ),
     ] = False,
+    pre_push: Annotated[
+        bool,
+        option("--pre-push", help="Also judge the commits of each push by the upgrade policy."),
+    ] = False,
     directory: DirectoryOption = None,
 ) -> None:
     """Put the hooks where git looks for them; hooks that are there are kept and run first."""
     from envtrack.git.hooks import find_hooks_folder, install_hooks
 
     repository = open_here(Place(directory=directory))
-    changes = install_hooks(repository, interpreter=sys.executable, force=force)
+    changes = install_hooks(repository, interpreter=sys.executable, force=force, with_push=pre_push)
     _print_changes(changes)
     folder = find_hooks_folder(repository)
     if folder.setting and not folder.is_outside:
@@ -79,14 +83,14 @@ def status(
 
 def run(
     name: Annotated[str, Argument(metavar="HOOK")],
-    file: Annotated[
-        str | None, Argument(metavar="FILE", help="What git passes to commit-msg.")
+    given: Annotated[
+        list[str] | None, Argument(metavar="ARGUMENT", help="What git passes to the hook.")
     ] = None,
 ) -> None:
     """What a hook does, for a line in a hook of your own; only a broken policy makes it fail."""
     from envtrack.record.hook import main
 
-    code = main([name, *([file] if file else [])])
+    code = main([name, *(given or ())])
     if code:
         raise SystemExit(code)
 
@@ -96,11 +100,11 @@ def render_status_text(folder: "HooksFolder", hooks: tuple["HookStatus", ...]) -
     because = f" (core.hooksPath = {folder.setting})" if folder.setting else ""
     lines = [f"git looks in {folder.path}{because}"]
     for hook in hooks:
-        lines.append(f"{hook.name:<12} {hook.state}")
+        lines.append(f"{hook.name:<18} {hook.state}")
         if hook.legacy is not None:
-            lines.append(f"{'':<12} the hook from before is kept in {hook.legacy.name}")
+            lines.append(f"{'':<18} the hook from before is kept in {hook.legacy.name}")
         if hook.remark:
-            lines.append(f"{'':<12} {hook.remark}")
+            lines.append(f"{'':<18} {hook.remark}")
     return "\n".join([*lines, ""])
 
 
@@ -132,6 +136,6 @@ def _text(path: Path | None) -> str | None:
 
 def _print_changes(changes: tuple["HookChange", ...]) -> None:
     for change in changes:
-        print(f"{change.name:<12} {change.action}: {change.path}")
+        print(f"{change.name:<18} {change.action}: {change.path}")
         if change.remark:
-            print(f"{'':<12} {change.remark}")
+            print(f"{'':<18} {change.remark}")

@@ -8,6 +8,7 @@ stands there, itself included, and refuses to go on.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,12 +22,25 @@ from envtrack.resources import find_resource
 if TYPE_CHECKING:
     from envtrack.git.repository import Repository
 
-HOOKS = ("pre-commit", "commit-msg", "post-commit")
+HOOKS = (
+    "pre-commit",
+    "prepare-commit-msg",
+    "commit-msg",
+    "post-commit",
+    "post-merge",
+    "post-checkout",
+    "post-rewrite",
+)
+# Those that are only installed for whoever asks for them.
+OPTIONAL = ("pre-push",)
 # Every id that a shim of ours ever had, the newest first: all of them are ours to replace.
 IDS = ("envtrack-hook-v1",)
 LEGACY_SUFFIX = ".envtrack-legacy"
 
-_PLACEHOLDER = "@PYTHON@"
+_PYTHON = b"@PYTHON@"
+_NAME = b"@HOOK@"
+# In a template: the line that stands for what several hooks have in common.
+_PART = re.compile(rb"^ *#@ ([a-z]+)\n", re.MULTILINE)
 _HEAD_BYTES = 256
 
 
@@ -92,7 +106,7 @@ def find_hooks_folder(repository: Repository) -> HooksFolder:
 
 
 def install_hooks(
-    repository: Repository, *, interpreter: str, force: bool = False
+    repository: Repository, *, interpreter: str, force: bool = False, with_push: bool = False
 ) -> tuple[HookChange, ...]:
     """Puts the shims in place; a second time changes nothing.
 
@@ -100,6 +114,7 @@ def install_hooks(
         repository: where.
         interpreter: absolute path of the Python that has envtrack.
         force: also write into a folder that other repositories may use.
+        with_push: also the one that judges what is pushed; where it is installed it stays.
 
     Raises:
         UsageProblem: the folder lies outside the repository and `force` is not set, or a hook
@@ -111,19 +126,25 @@ def install_hooks(
         raise _refuse_outside(folder)
     if not os.path.isabs(interpreter):  # noqa: PTH117 - it may be empty
         raise UsageProblem(f"{interpreter!r}: the hooks need the absolute path of a Python")
-    for name in HOOKS:
+    names = (*HOOKS, *OPTIONAL) if with_push else list_installable(folder)
+    for name in names:
         _require_way_aside(folder.path / name)
-    return tuple(_install_one(folder.path / name, interpreter) for name in HOOKS)
+    return tuple(_install_one(folder.path / name, interpreter) for name in names)
+
+
+def list_installable(folder: HooksFolder) -> tuple[str, ...]:
+    """The hooks that belong in a folder: those that all get, and of the others what is there."""
+    paths = [folder.path / name for name in OPTIONAL]
+    return (*HOOKS, *(path.name for path in paths if is_ours(path) or find_moved(path)))
 
 
 def _refuse_outside(folder: HooksFolder) -> UsageProblem:
-    lines = " and ".join(
-        f"`envtrack hooks run {name}` to {shlex.quote(str(folder.path / name))}" for name in HOOKS
-    )
+    lines = f"`envtrack hooks run {HOOKS[0]}` to {shlex.quote(str(folder.path / HOOKS[0]))}"
     return UsageProblem(
         f"core.hooksPath = {folder.setting}: git looks for hooks outside this repository, "
         "where other repositories may look too; nothing was installed",
-        hint=f"add the line {lines}; or `envtrack hooks install --force` writes there all the same",
+        hint=f"add the line {lines}, and so on for each hook; or `envtrack hooks install --force` "
+        "writes there all the same",
     )
 
 
@@ -163,9 +184,15 @@ def _install_one(path: Path, interpreter: str) -> HookChange:
 
 
 def render_shim(name: str, interpreter: str) -> bytes:
-    """The file of a hook, with Unix line ends whatever a checkout made of the template."""
-    template = (find_resource("hooks") / name).read_bytes().replace(b"\r\n", b"\n")
-    return template.replace(_PLACEHOLDER.encode(), os.fsencode(shlex.quote(interpreter)), 1)
+    """The file of a hook, with Unix line ends whatever a checkout made of the templates."""
+    folder = find_resource("hooks")
+
+    def read(path: Path) -> bytes:
+        return path.read_bytes().replace(b"\r\n", b"\n")
+
+    shim = _PART.sub(lambda found: read(folder / "parts" / found[1].decode()), read(folder / name))
+    shim = shim.replace(_NAME, name.encode())
+    return shim.replace(_PYTHON, os.fsencode(shlex.quote(interpreter)), 1)
 
 
 def uninstall_hooks(repository: Repository) -> tuple[HookChange, ...]:
@@ -177,9 +204,9 @@ def uninstall_hooks(repository: Repository) -> tuple[HookChange, ...]:
         RigFailed: the folder can't be written.
     """
     folder = find_hooks_folder(repository)
-    changes = [_uninstall_one(folder.path / name) for name in HOOKS]
+    changes = [_uninstall_one(folder.path / name) for name in list_installable(folder)]
     if folder.default.resolve() != folder.path.resolve():
-        stranded = (folder.default / name for name in HOOKS)
+        stranded = (folder.default / name for name in (*HOOKS, *OPTIONAL))
         changes.extend(_uninstall_one(path) for path in stranded if is_ours(path))
     return tuple(changes)
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from envtrack.errors import RigFailed
 from envtrack.git.environ import here
 from envtrack.git.hooks import (
-    HOOKS,
     IDS,
     HooksFolder,
     find_hooks_folder,
@@ -19,6 +18,7 @@ from envtrack.git.hooks import (
     get_legacy_path,
     is_executable,
     is_ours,
+    list_installable,
 )
 from envtrack.process import run
 
@@ -65,7 +65,9 @@ def read_hooks_status(repository: Repository) -> tuple[HookStatus, ...]:
     It only says its name then. A hook that is not ours is not started.
     """
     folder = find_hooks_folder(repository)
-    return tuple(_read_one(folder, folder.path / name, repository) for name in HOOKS)
+    return tuple(
+        _read_one(folder, folder.path / name, repository) for name in list_installable(folder)
+    )
 
 
 def _read_one(folder: HooksFolder, path: Path, repository: Repository) -> HookStatus:

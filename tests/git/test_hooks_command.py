@@ -10,6 +10,7 @@ import pytest
 from envtrack.cli.commands import find_command
 from envtrack.cli.quick import read_quickly
 from envtrack.errors import UsageProblem
+from envtrack.git.hooks import HOOKS
 from tests.record.hooked import SOURCE, Hooked
 from tests.support.repo import RepoBuilder
 
@@ -34,9 +35,9 @@ def test_install_status_and_uninstall_say_what_is_so(
     monkeypatch.chdir(repo.path)
     monkeypatch.setenv("PYTHONPATH", str(SOURCE))
     assert call("status") == 1
-    assert capsys.readouterr().out.count("not installed") == 3
+    assert capsys.readouterr().out.count("not installed") == len(HOOKS)
     assert call("install") == 0
-    assert capsys.readouterr().out.count("installed: ") == 3
+    assert capsys.readouterr().out.count("installed: ") == len(HOOKS)
     assert call("status") == 0
     repo.write("uv.lock", "version = 1\n")
     repo.commit("with the interpreter that installed it")
@@ -59,7 +60,7 @@ def test_the_json_of_status_says_where_git_looks(
     assert said["folder"] == str(repo.path / ".husky")
     assert said["core.hooksPath"] == ".husky"
     assert said["outside"] is False
-    assert [hook["state"] for hook in said["hooks"]] == ["installed"] * 3
+    assert [hook["state"] for hook in said["hooks"]] == ["installed"] * len(HOOKS)
 
 
 def test_a_shared_folder_is_refused_and_written_by_force(repo: RepoBuilder, tmp_path: Path) -> None:
