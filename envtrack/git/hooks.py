@@ -168,9 +168,7 @@ def _require_way_aside(path: Path) -> None:
         raise UsageProblem(f"{path} is a folder, no hook: nothing was installed")
     if not os.path.lexists(path) or is_ours(path) or not os.path.lexists(legacy):
         return
-    if not _is_same(path, legacy) and not (
-        find_tool(path) and find_tool(path) == find_tool(legacy)
-    ):
+    if not _is_renewed(path, legacy):
         raise UsageProblem(
             f"{path} is not envtrack's, and {legacy.name} keeps another hook from before already: "
             "nothing was installed",
@@ -236,6 +234,9 @@ def _uninstall_one(path: Path) -> HookChange:
     has_legacy = os.path.lexists(legacy)
     was_moved = _remove_moved(path)
     if os.path.lexists(path) and not is_ours(path):
+        if has_legacy and _is_renewed(path, legacy):
+            _unlink(legacy)
+            has_legacy, was_moved = False, True
         return HookChange(
             name=path.name,
             path=path,
@@ -303,6 +304,11 @@ def get_legacy_path(path: Path) -> Path:
 def is_executable(path: Path) -> bool:
     """Whether git would start it."""
     return os.access(path, os.X_OK)
+
+
+def _is_renewed(path: Path, legacy: Path) -> bool:
+    """Whether what stands at a hook's place is what was moved aside, or newer of the same tool."""
+    return _is_same(path, legacy) or find_tool(path) == find_tool(legacy) != ""
 
 
 def _is_same(one: Path, other: Path) -> bool:
