@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING
 
 from envtrack.errors import RigFailed
 from envtrack.git.environ import here
-from envtrack.git.hooks import (
+from envtrack.git.hook_files import (
     FRAMEWORK,
-    HOOKS,
     IDS,
-    HooksFolder,
-    find_hooks_folder,
     find_moved,
     find_tool,
     get_legacy_path,
     is_executable,
     is_ours,
+)
+from envtrack.git.hooks import (
+    HOOKS,
+    HooksFolder,
+    find_hooks_folder,
     list_installable,
 )
 from envtrack.git.hooks_trial import BARE_PATH, Trial, try_hooks

@@ -11,15 +11,17 @@ from pathlib import Path
 import pytest
 
 from envtrack.errors import UsageProblem
+from envtrack.git.hook_files import (
+    IDS,
+    is_ours,
+    render_shim,
+)
 from envtrack.git.hooks import (
     HOOKS,
-    IDS,
     HookAction,
     HookChange,
     find_hooks_folder,
     install_hooks,
-    is_ours,
-    render_shim,
     uninstall_hooks,
 )
 from envtrack.git.repository import Repository, open_repository
