@@ -106,8 +106,8 @@ _HOOKS = Group(
         Command(
             name="status",
             module="hooks",
-            summary="Say where git looks for hooks and whether it would really run ours: each is "
-            "started to see.",
+            summary="Say where git looks for hooks and whether ours work: they are tried by a "
+            "commit.",
         ),
         Command(
             name="run",

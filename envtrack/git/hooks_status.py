@@ -10,16 +10,22 @@ from typing import TYPE_CHECKING
 
 from envtrack.errors import RigFailed
 from envtrack.git.environ import here
-from envtrack.git.hooks import (
-    HOOKS,
+from envtrack.git.hook_files import (
+    FRAMEWORK,
     IDS,
-    HooksFolder,
-    find_hooks_folder,
     find_moved,
+    find_tool,
     get_legacy_path,
     is_executable,
     is_ours,
 )
+from envtrack.git.hooks import (
+    HOOKS,
+    HooksFolder,
+    find_hooks_folder,
+    list_installable,
+)
+from envtrack.git.hooks_trial import BARE_PATH, Trial, try_hooks
 from envtrack.process import run
 
 if TYPE_CHECKING:
@@ -36,6 +42,9 @@ class HookState(StrEnum):
     INSTALLED = "installed"
     MISSING = "not installed"
     FOREIGN = "foreign"
+    """A hook of others; ours was never there."""
+    SHADOWED = "shadowed"
+    """Ours is there, and git does not come to it."""
     NOT_EXECUTABLE = "not executable"
     BROKEN = "does not run"
 
@@ -50,11 +59,13 @@ class HookStatus:
         state: only `HookState.INSTALLED` means that git runs it: it was started to see.
         legacy: the hook that was there before and that it runs first, if there is one.
         remark: what a person has to know; empty if nothing.
+        shim: where envtrack's own file stands, if there is one.
     """
 
     name: str
     path: Path
     state: HookState
+    shim: Path
     legacy: Path | None = None
     remark: str = ""
 
@@ -65,21 +76,36 @@ def read_hooks_status(repository: Repository) -> tuple[HookStatus, ...]:
     It only says its name then. A hook that is not ours is not started.
     """
     folder = find_hooks_folder(repository)
-    return tuple(_read_one(folder, folder.path / name, repository) for name in HOOKS)
+    names = list_installable(folder)
+    return tuple(_read_one(folder, folder.path / name, repository) for name in names)
+
+
+def try_commits(repository: Repository, hooks: tuple[HookStatus, ...]) -> tuple[Trial, ...]:
+    """A commit of a lockfile with the user's ``PATH``, and one with a graphical client's.
+
+    Nothing is tried where git does not come to our pre-commit.
+
+    Raises:
+        RigFailed: there is no room for a repository.
+    """
+    shims = {hook.name: hook.shim for hook in hooks if hook.state is HookState.INSTALLED}
+    if HOOKS[0] not in shims:
+        return ()
+    paths = dict.fromkeys((repository.environ.get("PATH", BARE_PATH), BARE_PATH))
+    return tuple(try_hooks(repository, shims, path=path) for path in paths)
 
 
 def _read_one(folder: HooksFolder, path: Path, repository: Repository) -> HookStatus:
     legacy = get_legacy_path(path)
-    remark = ""
+    shim, remark = path, ""
     if not os.path.lexists(path):
         state = HookState.MISSING
         stranded = folder.default / path.name
         if stranded != path and is_ours(stranded):
+            state = HookState.SHADOWED
             remark = f"the shim in {folder.default} is never run: core.hooksPath = {folder.setting}"
     elif not is_ours(path):
-        state = HookState.FOREIGN
-        moved = find_moved(path)
-        remark = "" if moved is None else f"another tool moved envtrack's shim to {moved.name}"
+        state, shim, remark = _read_foreign(path)
     elif not is_executable(path):
         state, remark = HookState.NOT_EXECUTABLE, f"`chmod +x {shlex.quote(str(path))}`"
     else:
@@ -90,7 +116,23 @@ def _read_one(folder: HooksFolder, path: Path, repository: Repository) -> HookSt
         state=state,
         legacy=legacy if os.path.lexists(legacy) else None,
         remark=remark,
+        shim=shim,
     )
+
+
+def _read_foreign(path: Path) -> tuple[HookState, Path, str]:
+    """The state where somebody else's hook stands, our shim, and a remark."""
+    moved, tool = find_moved(path), find_tool(path)
+    who = tool or "a hook of others"
+    if moved is not None and tool == FRAMEWORK and moved.suffix == ".legacy":
+        if is_executable(moved) and is_executable(path):
+            return HookState.INSTALLED, moved, f"{FRAMEWORK} stands in its place and runs it"
+        return HookState.SHADOWED, moved, f"by {FRAMEWORK}: a file is not executable"
+    if moved is not None or os.path.lexists(get_legacy_path(path)):
+        where = f", which moved envtrack's shim to {moved.name}" if moved is not None else ""
+        way_out = "`envtrack hooks install` puts the shim before it, and runs both"
+        return HookState.SHADOWED, path, f"by {who}{where}: {way_out}"
+    return HookState.FOREIGN, path, f"{who} stands there: `envtrack hooks install` runs both"
 
 
 def _probe(path: Path, repository: Repository) -> tuple[HookState, str]:

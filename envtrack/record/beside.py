@@ -126,8 +126,8 @@ def take_record(
     name = find_machine_name(environ, configured=settings.machine, salt=settings.salt)
     path = snapshot_path(name, lockfile)
     _require_place(repository.root, path)
-    snapshot = (take or _find_taker())(
-        _describe_machine(repository, lockfile, environ, settings.salt),
+    snapshot = (take or find_taker())(
+        describe_machine(repository, lockfile, environ, settings.salt),
         name=name,
         lockfile=LockfileRef(path=lockfile, blob=blob),
         now=datetime.now(UTC),
@@ -135,15 +135,17 @@ def take_record(
     return path, snapshot
 
 
-def _find_taker() -> TakesSnapshots:
+def find_taker() -> TakesSnapshots:
+    """What looks at a machine where nobody gives another; imported only now."""
     from envtrack.collect.take import take_snapshot
 
     return take_snapshot
 
 
-def _describe_machine(
+def describe_machine(
     repository: Repository, lockfile: str, environ: Mapping[str, str], salt: str
 ) -> Machine:
+    """This machine, as it is looked at for the record beside a lockfile."""
     from envtrack.collect.this_machine import this_machine
 
     project = repository.root / PurePosixPath(lockfile).parent

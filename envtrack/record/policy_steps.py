@@ -23,6 +23,7 @@ from envtrack.model.paths import snapshot_path
 from envtrack.model.snapshot import Snapshot, parse_snapshot
 from envtrack.policy.interface import RecordState, Step
 from envtrack.record.lock_bytes import make_include, parse_lock_bytes
+from envtrack.record.noted import find_noted
 from envtrack.record.revisions import list_machines
 from envtrack.record.verdicts import GoodVerdicts
 
@@ -64,20 +65,23 @@ class Case(NamedTuple):
         return lockfile_pathspecs(self.lockfiles)
 
 
-def read_staged_steps(case: Case, *, at: datetime, message: str | None) -> Iterator[Step]:
+def read_staged_steps(
+    case: Case, *, at: datetime, message: str | None, base: str = "HEAD"
+) -> Iterator[Step]:
     """What the next commit does.
 
     Args:
         case: where.
         at: now.
         message: its message, as far as there is one.
+        base: what it is made on; ``HEAD^`` where ``HEAD`` is amended.
     """
     repository = case.repository
     trailers = None if message is None else parse_trailers(repository, message)
-    for file in list_staged_steps(repository, case.pathspecs):
-        place = _Place(case, file, before="HEAD", after="")
+    for file in list_staged_steps(repository, case.pathspecs, base=base):
+        place = _Place(case, file, before=base, after="")
         record = snapshot_path(case.machine, file.path)
-        old, new = place.read_snapshot("HEAD", record), place.read_snapshot("", record)
+        old, new = place.read_snapshot(base, record), place.read_snapshot("", record)
         state = place.judge_record([new] if new is not None else [])
         if state is not RecordState.BELONGS and case.take_now is not None and old is not None:
             new = case.take_now()
@@ -104,6 +108,12 @@ def read_commit_steps(case: Case, commit: Oid) -> Iterator[Step]:
             for record in (snapshot_path(machine, file.path) for machine in machines)
         ]
         records = [new for _, new in pairs if new is not None]
+        if not any(map(place.belongs, records)):
+            noted = (
+                find_noted(repository, commit, lockfile=file.path, machine=each)
+                for each in machines
+            )
+            records += [record for record in noted if record is not None]
         own = next((one for one in records if place.belongs(one)), None)
         step = place.make_step(commit.short, at, trailers)._replace(
             machine=own.machine if own else "",
