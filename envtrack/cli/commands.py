@@ -96,7 +96,7 @@ _HOOKS = Group(
             name="install",
             module="hooks",
             summary="Put the hooks where git looks for them; hooks that are there are kept and run "
-            "first.",
+            "too.",
         ),
         Command(
             name="uninstall",

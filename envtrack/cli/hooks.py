@@ -37,24 +37,40 @@ def install(
         bool,
         option("--pre-push", help="Also judge the commits of each push by the upgrade policy."),
     ] = False,
+    files: Annotated[
+        bool,
+        option(
+            "--files",
+            help="Write files into the hooks folder also where git (2.54 and newer) runs hooks of "
+            "its configuration: an older git, as in a graphical client, runs no others.",
+        ),
+    ] = False,
     directory: DirectoryOption = None,
 ) -> None:
-    """Put the hooks where git looks for them; hooks that are there are kept and run first."""
-    from envtrack.git.hooks import find_hooks_folder, install_hooks
+    """Put the hooks where git looks for them; hooks that are there are kept and run too."""
+    from envtrack.git.hooks import find_hooks_folder
+    from envtrack.git.hooks_install import put_hooks
 
     repository = open_here(Place(directory=directory))
-    changes = install_hooks(repository, interpreter=sys.executable, force=force, with_push=pre_push)
+    changes = put_hooks(
+        repository,
+        interpreter=sys.executable,
+        by_files=files,
+        force=force,
+        with_push=pre_push,
+    )
     _print_changes(changes)
     folder = find_hooks_folder(repository)
-    if folder.setting and not folder.is_outside:
+    is_file = any(change.path.parent == folder.path for change in changes)
+    if folder.setting and is_file and not folder.is_outside:
         print(f"{folder.path} is in the working tree: the hooks name a Python of this machine only")
 
 
 def uninstall(directory: DirectoryOption = None) -> None:
     """Take the hooks away and put back what was there before, byte for byte."""
-    from envtrack.git.hooks import uninstall_hooks
+    from envtrack.git.hooks_install import take_hooks
 
-    _print_changes(uninstall_hooks(open_here(Place(directory=directory))))
+    _print_changes(take_hooks(open_here(Place(directory=directory))))
 
 
 def status(

@@ -25,6 +25,12 @@ from envtrack.git.hooks import (
     find_hooks_folder,
     list_installable,
 )
+from envtrack.git.hooks_config import (
+    ConfiguredHook,
+    get_configured_path,
+    knows_configured_hooks,
+    list_configured,
+)
 from envtrack.git.hooks_trial import BARE_PATH, Trial, try_hooks
 from envtrack.process import run
 
@@ -60,6 +66,7 @@ class HookStatus:
         legacy: the hook that was there before and that it runs first, if there is one.
         remark: what a person has to know; empty if nothing.
         shim: where envtrack's own file stands, if there is one.
+        is_file: whether git comes to it by its hooks folder, and not by its configuration.
     """
 
     name: str
@@ -68,6 +75,7 @@ class HookStatus:
     shim: Path
     legacy: Path | None = None
     remark: str = ""
+    is_file: bool = True
 
 
 def read_hooks_status(repository: Repository) -> tuple[HookStatus, ...]:
@@ -76,8 +84,38 @@ def read_hooks_status(repository: Repository) -> tuple[HookStatus, ...]:
     It only says its name then. A hook that is not ours is not started.
     """
     folder = find_hooks_folder(repository)
-    names = list_installable(folder)
-    return tuple(_read_one(folder, folder.path / name, repository) for name in names)
+    configured = {hook.event: hook for hook in list_configured(repository) if hook.is_ours}
+    names = (*list_installable(folder), *configured)
+    knows = bool(configured) and knows_configured_hooks(repository)
+    return tuple(
+        _read_configured(repository, configured[name], folder, knows=knows)
+        if name in configured
+        else _read_one(folder, folder.path / name, repository)
+        for name in dict.fromkeys(names)
+    )
+
+
+def _read_configured(
+    repository: Repository, hook: ConfiguredHook, folder: HooksFolder, *, knows: bool
+) -> HookStatus:
+    """How a hook of git's configuration stands."""
+    path = get_configured_path(repository, hook.event)
+    way_out = "`envtrack hooks install` puts it right"
+    if not knows:
+        state = HookState.SHADOWED
+        remark = f"by this git, which does not know hooks of its configuration: {way_out}"
+    elif not hook.is_enabled:
+        state, remark = HookState.SHADOWED, f"by hook.{hook.name}.enabled = false: {way_out}"
+    elif not is_executable(path) or hook.command != shlex.quote(str(path)):
+        state, remark = HookState.BROKEN, f"hook.{hook.name}.command is not {path}: {way_out}"
+    else:
+        state, remark = _probe(path, repository)
+    if is_ours(folder.path / hook.event):
+        remark = f"a file in {folder.path} does the same once more: {way_out}"
+    said = f"by git's configuration, hook.{hook.name}"
+    return HookStatus(
+        name=hook.event, path=path, state=state, remark=remark or said, shim=path, is_file=False
+    )
 
 
 def try_commits(repository: Repository, hooks: tuple[HookStatus, ...]) -> tuple[Trial, ...]:
@@ -88,9 +126,10 @@ def try_commits(repository: Repository, hooks: tuple[HookStatus, ...]) -> tuple[
     Raises:
         RigFailed: there is no room for a repository.
     """
-    shims = {hook.name: hook.shim for hook in hooks if hook.state is HookState.INSTALLED}
-    if HOOKS[0] not in shims:
+    working = [hook for hook in hooks if hook.state is HookState.INSTALLED]
+    if HOOKS[0] not in [hook.name for hook in working]:
         return ()
+    shims = {hook.name: hook.shim for hook in working if hook.is_file}
     paths = dict.fromkeys((repository.environ.get("PATH", BARE_PATH), BARE_PATH))
     return tuple(try_hooks(repository, shims, path=path) for path in paths)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from envtrack.errors import CommandFailed, CommandTimedOut, RigFailed
 from envtrack.files import write_whole
+from envtrack.git.hooks_config import list_configured
 from envtrack.process import run
 
 if TYPE_CHECKING:
@@ -91,17 +92,23 @@ def _prepare(top: Path, repository: Repository, shims: Mapping[str, Path], git: 
         sparseCheckout="false",
     )
     commit = _render("commit", gpgSign="false")
-    write_whole(config, f"{config.read_text('utf-8')}{files}{core}{commit}")
+    others = "".join(
+        _render(f'hook "{_quote(hook.name)}"', enabled="false")
+        for hook in list_configured(repository)
+        if not hook.is_ours
+    )
+    write_whole(config, f"{config.read_text('utf-8')}{files}{core}{commit}{others}")
     write_whole(folder / "uv.lock", "version = 1\n")
 
 
 def _render(section: str, **values: str) -> str:
     """A section of a configuration file."""
-    quoted = {
-        name: value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-        for name, value in values.items()
-    }
-    return "".join([f"[{section}]\n", *(f'\t{name} = "{one}"\n' for name, one in quoted.items())])
+    rows = (f'\t{name} = "{_quote(value)}"\n' for name, value in values.items())
+    return "".join([f"[{section}]\n", *rows])
+
+
+def _quote(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 def _commit(folder: Path, environ: Mapping[str, str], git: str) -> Trial:

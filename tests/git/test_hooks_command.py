@@ -36,7 +36,7 @@ def test_install_status_and_uninstall_say_what_is_so(
     monkeypatch.setenv("PYTHONPATH", str(SOURCE))
     assert call("status") == 1
     assert capsys.readouterr().out.count("not installed") == len(HOOKS)
-    assert call("install") == 0
+    assert call("install", "--files") == 0
     assert capsys.readouterr().out.count("installed: ") == len(HOOKS)
     assert call("status") == 0
     said = capsys.readouterr().out
@@ -56,7 +56,7 @@ def test_the_json_of_status_says_where_git_looks(
     monkeypatch.setenv("PYTHONPATH", str(SOURCE))
     repo.git("config", "core.hooksPath", ".husky")
     where = ("--directory", str(repo.path))
-    assert call("install", *where) == 0
+    assert call("install", "--files", *where) == 0
     capsys.readouterr()
     assert call("status", "--format", "json", *where) == 0
     said = json.loads(capsys.readouterr().out)
@@ -75,14 +75,14 @@ def test_a_shared_folder_is_refused_and_written_by_force(
     repo.git("config", "--global", "core.hooksPath", str(tmp_path / "shared"))
     where = ("--directory", str(repo.path))
     with pytest.raises(UsageProblem, match="outside this repository"):
-        call("install", *where)
-    assert call("install", "--force", *where) == 0
+        call("install", "--files", *where)
+    assert call("install", "--files", "--force", *where) == 0
     assert call("status", *where) == 0
 
 
 def test_outside_a_repository_there_is_nothing_to_install(tmp_path: Path) -> None:
     with pytest.raises(UsageProblem, match="not inside a git repository"):
-        call("install", "--directory", str(tmp_path))
+        call("install", "--files", "--directory", str(tmp_path))
 
 
 def test_run_does_what_the_hook_does(
@@ -102,12 +102,12 @@ def test_the_hook_of_a_push_is_installed_for_whoever_asks_and_stays(
 ) -> None:
     monkeypatch.chdir(repo.path)
     hook = repo.path / ".git/hooks/pre-push"
-    assert call("install") == 0
+    assert call("install", "--files") == 0
     assert not hook.exists()
-    assert call("install", "--pre-push") == 0
+    assert call("install", "--files", "--pre-push") == 0
     shim = hook.read_bytes()
     hook.write_bytes(shim + b"# older\n")
-    assert call("install") == 0
+    assert call("install", "--files") == 0
     assert hook.read_bytes() == shim
     assert call("uninstall") == 0
     assert not hook.exists()
@@ -118,9 +118,9 @@ def test_lefthooks_own_way_to_be_kept_from_it_is_said(
 ) -> None:
     monkeypatch.chdir(repo.path)
     hook = write_script(repo.path / ".git/hooks/pre-commit", "#!/bin/sh\ncall_lefthook run\n")
-    assert call("install") == 0
+    assert call("install", "--files") == 0
     assert "`no_auto_install: true`" in capsys.readouterr().out
     # A newer hook of the same tool takes the place of the one from before.
     write_script(hook, "#!/bin/sh\n# newer\ncall_lefthook run\n")
-    assert call("install") == 0
+    assert call("install", "--files") == 0
     assert "# newer" in hook.with_name("pre-commit.envtrack-legacy").read_text()
