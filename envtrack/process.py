@@ -69,8 +69,8 @@ def run(
         output = _last_lines(*(reader.finish() for reader in readers))
         raise CommandTimedOut(tuple(command), timeout_s, output) from error
     except BaseException:
-        kill_group(child.pid)
-        child.wait()
+        # Asked to, not made to: a git that is killed leaves its index.lock in the user's way.
+        end_group(child)
         raise
     stdout, stderr = (reader.finish() for reader in readers)
     if check and code != 0:

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from envtrack.collect.machine_name import find_machine_name
-from envtrack.errors import EnvtrackError
+from envtrack.errors import EnvtrackError, RigFailed
 from envtrack.files import write_whole
 from envtrack.git.progress import is_in_progress
 from envtrack.git.staged import (
@@ -203,6 +203,7 @@ class _Recorder:
         }
         if not changed:
             return
+        self._require_index()
         self.memory.add_written(changed)
         head = self.repository.find_commit("HEAD")
         stage_blobs(self.repository, changed)
@@ -213,6 +214,16 @@ class _Recorder:
             )
         )
         self.memory.write_pending(Pending(head=head, additions=rows))
+
+    def _require_index(self) -> None:
+        """Makes sure that the index of the commit is still there.
+
+        `commit -a` and `commit PATH` have one of their own, and a git that is ended while we look
+        at the machine takes it away: what we then wrote would be an ``index.lock`` of nobody.
+        """
+        index = self.environ.get("GIT_INDEX_FILE")
+        if index and not (self.repository.root / index).exists():
+            raise RigFailed("the commit was given up")
 
     def _find_base(self, path: str) -> Oid | None:
         each = self.staged.get(path)
