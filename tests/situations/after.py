@@ -14,7 +14,7 @@ BROKEN = "no record"
 
 RECORDS = ".envtrack/snapshots/"
 # What the hooks leave for each other in the course of one commit, and what a dead git leaves.
-_OF_ONE_COMMIT = ("pending.json", "asks")
+_OF_ONE_COMMIT = ("pending.json", "unsquared.json", "asks")
 
 
 def files(hooked: Hooked, revision: str = "HEAD") -> dict[str, str]:
