@@ -47,9 +47,7 @@ def square_index(repository: Repository) -> None:
         raise
 
 
-def square_at_last(
-    repository: Repository, memory: HookMemory, environ: Mapping[str, str]
-) -> None:
+def square_at_last(repository: Repository, memory: HookMemory, environ: Mapping[str, str]) -> None:
     """Does what the post-commit of an earlier commit did not do.
 
     It may have found the index locked, or may never have been started; the commit that is made

@@ -54,7 +54,8 @@ def settled(hooked: Hooked, *, status: str = "", on: str = "main") -> None:
         status: what is rightly left of the user's own changes.
         on: the branch that is checked out; empty if none is.
     """
-    assert hooked.status() == status
+    found = hooked.status()
+    assert found == status
     assert hooked.repo.git("branch", "--show-current") == on
     fsck = hooked.repo.run(["git", "fsck", "--strict", "--no-dangling", "--no-progress"])
     assert (fsck.stdout, fsck.stderr) == ("", "")
@@ -69,7 +70,7 @@ def litter(hooked: Hooked) -> list[str]:
     found += [path for name in _OF_ONE_COMMIT for path in memory.glob(name)]
     found += memory.glob(".*")
     top = Path(hooked.repo.git("rev-parse", "--show-toplevel"))
-    found += (top / ".envtrack").rglob(".*")
+    found += (top / ".envtrack/snapshots").rglob(".*")
     return sorted(os.fspath(path) for path in found)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from envtrack.git.repository import open_repository
+from envtrack.record.setting_up import write_attributes
 from tests.record.hooked import RECORD, Hooked, install, write_script
 from tests.situations.after import FITS, files, first, settled, version
 from tests.support.repo import RepoBuilder
@@ -121,13 +124,25 @@ def test_a_lockfile_kept_as_a_pointer_is_recorded_by_its_pointer(
     settled(hooked)
 
 
-def test_a_filter_on_records_changes_neither_the_record_nor_the_status(hooked: Hooked) -> None:
+@pytest.mark.parametrize("rule", ["filter=upper", "working-tree-encoding=UTF-16"])
+def test_init_keeps_filters_of_the_repository_away_from_records(
+    hooked: Hooked, tmp_path: Path, rule: str
+) -> None:
     hooked.repo.git("config", "filter.upper.clean", "tr a-z A-Z")
     hooked.repo.git("config", "filter.upper.smudge", "tr A-Z a-z")
-    added = attribute(hooked, "*.json filter=upper\n")
-    hooked.lock_commit("version = 2\n")
-    assert files(hooked) == version(2, **added)
+    hooked.repo.write(".gitattributes", f"*.json {rule}\n")
+    write_attributes(open_repository(hooked.repo.path, dict(os.environ)))
+    hooked.lock("version = 2\n")
+    hooked.repo.git("add", "--all")
+    hooked.commit()
+    assert hooked.belongs()
     settled(hooked)
+    hooked.repo.write("uv.lock", "version = 3\n")
+    hooked.commit("uv.lock")
+    assert hooked.belongs()
+    settled(hooked)
+    subprocess.run(["git", "clone", "-q", hooked.repo.path, tmp_path / "clone"], check=True)
+    assert (tmp_path / "clone" / RECORD).read_bytes() == stored(hooked)
 
 
 def test_an_external_diff_and_a_text_conversion_are_not_started(

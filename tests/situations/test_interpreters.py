@@ -96,7 +96,7 @@ def test_a_record_says_nothing_of_the_hook_in_which_it_was_taken(hooked: Hooked)
 
 @pytest.mark.parametrize("shell", ["bash", "bash --posix", "dash", "busybox sh"])
 def test_the_shims_run_under_other_shells(hooked: Hooked, shell: str) -> None:
-    program = shell.split()[0]
+    program = shell.split(maxsplit=1)[0]
     if hooked.repo.run(["sh", "-c", f"command -v {program}"], check=False).returncode != 0:
         pytest.skip(f"no {program} here")
     for hook in (hooked.repo.path / ".git/hooks").iterdir():

@@ -31,8 +31,7 @@ def collide(hooked: Hooked) -> None:
     branch(hooked, "side", "version = 2\n")
     hooked.lock_commit("version = 3\n")
     assert hooked.repo.run(["git", "merge", "-q", "side"], check=False).returncode == 1
-    # Without the packages there may be no conflict in the record: then git's own merge decides.
-    assert "UU uv.lock" in hooked.status()
+    assert hooked.status() == f"UU {RECORD}\nUU uv.lock"
 
 
 def count_parents(hooked: Hooked) -> int:
@@ -125,6 +124,22 @@ def test_a_conflict_that_is_locked_anew_is_not_recorded_here_until_the_next_lock
     settled(hooked)
     hooked.lock_commit("version = 5\n")
     assert files(hooked) == version(5)
+    settled(hooked)
+
+
+def test_lockfiles_that_git_merges_by_itself_collide_in_their_record_alone(
+    hooked: Hooked,
+) -> None:
+    gap = "#\n" * 20
+    hooked.lock_commit(f"a = 1\n{gap}b = 1\n")
+    branch(hooked, "side", f"a = 2\n{gap}b = 1\n")
+    hooked.lock_commit(f"a = 1\n{gap}b = 2\n")
+    assert hooked.repo.run(["git", "merge", "-q", "side"], check=False).returncode == 1
+    assert hooked.status() == f"UU {RECORD}\nM  uv.lock"
+    hooked.repo.git("checkout", "--ours", RECORD)
+    hooked.repo.git("add", RECORD)
+    hooked.repo.git("commit", "-q", "--no-edit")
+    assert files(hooked) == first(**{"uv.lock": f"a = 2\n{gap}b = 2\n", RECORD: OTHER})
     settled(hooked)
 
 

@@ -11,7 +11,7 @@ from envtrack.git.repository import open_repository
 from envtrack.model.oid import Oid
 from envtrack.record.beside import record_beside
 from tests.record.hooked import RECORD, Hooked
-from tests.situations.after import files, settled, version
+from tests.situations.after import settled
 
 if TYPE_CHECKING:
     import pytest

@@ -94,7 +94,9 @@ def test_a_commit_split_in_a_rebase_breaks_nothing(hooked: Hooked) -> None:
 
 def test_a_command_that_a_rebase_executes_may_commit(hooked: Hooked) -> None:
     diverge(hooked)
-    script = "echo x >>README && git commit -qam exec && echo y >>uv.lock && git commit -q uv.lock -m y"
+    script = (
+        "echo x >>README && git commit -qam exec && echo y >>uv.lock && git commit -q uv.lock -m y"
+    )
     hooked.repo.git("rebase", "-q", "--exec", script, "HEAD~1")
     assert files(hooked) == version(
         3, **RECORD_FILE, **{"README": "words\nx\n", "uv.lock": "version = 3\ny\n"}
