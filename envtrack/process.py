@@ -58,25 +58,43 @@ def run(
         CommandFailed: it ended with another code than 0 and `check` is set.
         CommandTimedOut: it did not end within `timeout_s`.
     """
-    child = start(command, env=env, cwd=cwd, stdin=subprocess.PIPE, keep_fds=keep_fds)
-    readers = [_Reader(child.stdout), _Reader(child.stderr)]
-    feeder = threading.Thread(target=_feed, args=(child, stdin), daemon=True)
-    feeder.start()
-    try:
-        code = _wait(child, timeout_s)
-    except subprocess.TimeoutExpired as error:
-        kill_group(child.pid)
-        child.wait()
-        output = _last_lines(*(reader.finish() for reader in readers))
-        raise CommandTimedOut(tuple(command), timeout_s, output) from error
-    except BaseException:
-        kill_group(child.pid)
-        child.wait()
-        raise
+    with _started(command, env=env, cwd=cwd, keep_fds=keep_fds) as child:
+        readers = [_Reader(child.stdout), _Reader(child.stderr)]
+        threading.Thread(target=_feed, args=(child, stdin), daemon=True).start()
+        try:
+            code = _wait(child, timeout_s)
+        except subprocess.TimeoutExpired as error:
+            kill_group(child.pid)
+            child.wait()
+            output = _last_lines(*(reader.finish() for reader in readers))
+            raise CommandTimedOut(tuple(command), timeout_s, output) from error
     stdout, stderr = (reader.finish() for reader in readers)
     if check and code != 0:
         raise CommandFailed(tuple(command), code, _last_lines(stdout, stderr))
     return Completed(command=tuple(command), code=code, stdout=stdout, stderr=stderr)
+
+
+@contextlib.contextmanager
+def _started(
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: Path | None,
+    keep_fds: Sequence[int],
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A command that Ctrl-C ends with us, from the first moment on.
+
+    It is asked to, not made to: a git that is killed leaves its index.lock in the user's way.
+    """
+    child = None
+    try:
+        with undisturbed():
+            child = start(command, env=env, cwd=cwd, stdin=subprocess.PIPE, keep_fds=keep_fds)
+        yield child
+    except BaseException:
+        if child is not None:
+            end_group(child)
+        raise
 
 
 class Child:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.record.hooked import Hooked
 from tests.support.repo import RepoBuilder
 
 _DROPPED = ("GIT_", "UV_", "PIP_", "CONDA_", "ENVTRACK_", "XDG_")
@@ -64,3 +65,24 @@ def seal(
 def repo(tmp_path: Path) -> RepoBuilder:
     """A new, empty git repository."""
     return RepoBuilder.create(tmp_path / "repo")
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the first test that needs it builds the repository that `hooked` is a copy of."""
+    return tmp_path_factory.mktemp("template")
+
+
+@pytest.fixture
+def hooked(template: Path, tmp_path: Path) -> Hooked:
+    """A repository with envtrack's hooks and one commit of a lockfile."""
+    if not (template / "repo").exists():
+        made = Hooked.create(RepoBuilder.create(template / "made"), template)
+        made.repo.write("README", "words\n")
+        made.repo.git("add", "README")
+        made.lock_commit("version = 1\n")
+        made.repo.path.rename(template / "repo")
+    shutil.copytree(template / "repo", tmp_path / "repo")
+    copied = Hooked.create(RepoBuilder(tmp_path / "repo"), tmp_path)
+    copied.repo.git("update-index", "--refresh", "-q")
+    return copied

@@ -84,12 +84,20 @@ def _announce(lockfiles: tuple[str, ...], *, hooks: bool) -> None:
 def _write_files(
     repository: Repository, lockfiles: tuple[str, ...], smoke: SmokeKind | None
 ) -> None:
-    from envtrack.record.setting_up import write_config, write_policy, write_smoke_test
+    from envtrack.record.setting_up import (
+        write_attributes,
+        write_config,
+        write_policy,
+        write_smoke_test,
+    )
 
     if smoke is not None:
         _say_written(write_smoke_test(repository.root, smoke.value))
     _say_written(write_config(repository.root, lockfiles, has_smoke=smoke is not None))
     _say_written(write_policy(repository.root))
+    attributes = write_attributes(repository)
+    if attributes is not None:
+        _say_written(attributes)
 
 
 def _say_written(outcome: tuple[str, bool]) -> None:

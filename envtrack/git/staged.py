@@ -7,9 +7,11 @@ only the git command in the environment that it gave its hook knows which.
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from envtrack.errors import CommandFailed
 from envtrack.model.oid import Oid
 from envtrack.model.paths import LOCKFILE_NAMES, SNAPSHOTS
 
@@ -24,6 +26,8 @@ _REGULAR = ("100644", "100755")
 # A record is data of ours: it is stored as it is, whatever filters or line ends a repository has
 # for its own files, so that it can be read back by its blob id.
 _MODE = "100644"
+
+_LOCK_WAITS_S = (0.02, 0.05, 0.1, 0.2)
 
 # `git --literal-pathspecs commit` sets these for its hooks; our pathspecs mean what they say.
 PLAIN_PATHSPECS = {
@@ -189,9 +193,23 @@ def stage_blobs(repository: Repository, blobs: Mapping[str, Oid | None]) -> None
     ]
     gone = [os.fsencode(path) + b"\0" for path, blob in blobs.items() if blob is None]
     if rows:
-        repository.git("update-index", "-z", "--index-info", stdin=b"".join(rows))
+        _update_index(repository, "--index-info", stdin=b"".join(rows))
     if gone:
-        repository.git("update-index", "-z", "--force-remove", "--stdin", stdin=b"".join(gone))
+        _update_index(repository, "--force-remove", "--stdin", stdin=b"".join(gone))
+
+
+def _update_index(repository: Repository, *arguments: str, stdin: bytes) -> None:
+    """Waits a moment for an index that is locked: editors look at the status at every turn."""
+    for wait_s in _LOCK_WAITS_S:
+        try:
+            repository.git("update-index", "-z", *arguments, stdin=stdin)
+        except CommandFailed as error:
+            if ".lock': File exists" not in error.output:
+                raise
+            time.sleep(wait_s)
+        else:
+            return
+    repository.git("update-index", "-z", *arguments, stdin=stdin)
 
 
 def list_parents(repository: Repository, revision: str) -> tuple[Oid, ...] | None:

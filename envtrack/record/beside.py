@@ -99,8 +99,9 @@ def record_beside(
     stored = store_blob(repository, content)
     is_written = not (keep_edits and has_edit(repository, path))
     if is_written:
-        write_whole(target, content)
+        # First: where it can't be remembered, nothing is left lying in the working tree either.
         HookMemory(repository.git_dir).add_written({path: stored})
+        write_whole(target, content)
     return RecordOutcome(
         path=path, snapshot=snapshot, content=content, blob=stored, is_written=is_written
     )

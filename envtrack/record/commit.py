@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from envtrack.collect.machine_name import find_machine_name
-from envtrack.errors import EnvtrackError
+from envtrack.errors import EnvtrackError, RigFailed
 from envtrack.files import write_whole
 from envtrack.git.progress import is_in_progress
 from envtrack.git.staged import (
@@ -24,6 +24,7 @@ from envtrack.git.staged import (
 from envtrack.model.paths import SNAPSHOTS, is_snapshot, snapshot_path
 from envtrack.record.beside import TakesSnapshots, find_record, record_beside
 from envtrack.record.memory import Addition, HookMemory, Pending
+from envtrack.record.square import square_at_last
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,6 +62,7 @@ def record_commit(
         if list_staged(repository, lockfile_pathspecs(())):
             raise
         return ()
+    square_at_last(repository, memory, environ)
     staged = list_staged(repository, (*lockfile_pathspecs(settings.lockfiles), RECORDS))
     if not staged:
         return ()
@@ -86,6 +88,7 @@ class _Recorder:
         index: all records of the index.
         ours: the records of our own making.
         blobs: what is to be put into the index (``None``: taken out of it).
+        following: where the working tree is to hold the same.
         problems: what could not be done.
     """
 
@@ -98,6 +101,7 @@ class _Recorder:
     index: Mapping[str, Entry]
     ours: Mapping[str, Oid | None]
     blobs: dict[str, Oid | None] = field(default_factory=dict)
+    following: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
     def run(self) -> tuple[str, ...]:
@@ -185,9 +189,12 @@ class _Recorder:
     def _put(self, path: str, *, old: Oid | None, new: Oid | None) -> None:
         """Plans an entry of the index; the file follows unless the user has changed it."""
         self.blobs[path] = new
-        if find_working_blob(self.repository, path) != old:
-            return
+        if find_working_blob(self.repository, path) == old:
+            self.following.append(path)
+
+    def _let_follow(self, path: str) -> None:
         file = self.repository.root / path
+        new = self.blobs[path]
         content = None if new is None else find_content(self.repository, new.hex)
         if content is not None:
             write_whole(file, content)
@@ -203,9 +210,12 @@ class _Recorder:
         }
         if not changed:
             return
+        self._require_index()
         self.memory.add_written(changed)
         head = self.repository.find_commit("HEAD")
         stage_blobs(self.repository, changed)
+        for path in self.following:
+            self._let_follow(path)
         rows = tuple(
             Addition(path=path, blob=blob, base=base, former=self.ours.get(path, base))
             for path, blob, base in (
@@ -213,6 +223,16 @@ class _Recorder:
             )
         )
         self.memory.write_pending(Pending(head=head, additions=rows))
+
+    def _require_index(self) -> None:
+        """Makes sure that the index of the commit is still there.
+
+        `commit -a` and `commit PATH` have one of their own, and a git that is ended while we look
+        at the machine takes it away: what we then wrote would be an ``index.lock`` of nobody.
+        """
+        index = self.environ.get("GIT_INDEX_FILE")
+        if index and not (self.repository.root / index).exists():
+            raise RigFailed("the commit was given up")
 
     def _find_base(self, path: str) -> Oid | None:
         each = self.staged.get(path)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 # The shims in hooks/ know this folder and the first three names.
 _FOLDER = "envtrack/hook"
 _PENDING = "pending.json"
+_UNSQUARED = "unsquared.json"
 _SEEN_CONFIG = "config.yaml"
 _ASKS = "asks"
 _POLICIES = "policies.json"
@@ -161,25 +162,22 @@ class HookMemory:
 
     def read_pending(self) -> Pending | None:
         """What pre-commit left, if it did."""
-        document = self._load(_PENDING)
-        with contextlib.suppress(ValueError, KeyError, TypeError):
-            rows = [(path, *map(_parse_blob, blobs)) for path, *blobs in document["additions"]]
-            return Pending(
-                head=_parse_blob(document["head"]),
-                additions=tuple(
-                    Addition(path=path, blob=blob, base=base, former=former)
-                    for path, blob, base, former in rows
-                ),
-            )
-        return None
+        return _find_pending(self._load(_PENDING))
+
+    def read_unsquared(self) -> Pending | None:
+        """What an earlier post-commit could not do."""
+        return _find_pending(self._load(_UNSQUARED))
+
+    def keep_unsquared(self, pending: Pending | None) -> None:
+        """Leaves to the next pre-commit what can't be done now, or forgets it."""
+        if pending is None:
+            (self._folder / _UNSQUARED).unlink(missing_ok=True)
+        else:
+            self._save(_UNSQUARED, _render_pending(pending))
 
     def write_pending(self, pending: Pending) -> None:
         """Leaves a note for post-commit."""
-        rows = [
-            (each.path, *map(_render_blob, (each.blob, each.base, each.former)))
-            for each in pending.additions
-        ]
-        self._save(_PENDING, {"head": _render_blob(pending.head), "additions": rows})
+        self._save(_PENDING, _render_pending(pending))
 
     def read_waiting(self) -> tuple[str, ...]:
         """The lockfiles whose record waits until their packages are installed."""
@@ -221,6 +219,27 @@ class HookMemory:
     def _save(self, name: str, document: object) -> None:
         # ASCII: a path that is no UTF-8 survives as an escape.
         write_whole(self._folder / name, json.dumps(document))
+
+
+def _find_pending(document: Any) -> Pending | None:  # noqa: ANN401 - JSON
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        rows = [(path, *map(_parse_blob, blobs)) for path, *blobs in document["additions"]]
+        return Pending(
+            head=_parse_blob(document["head"]),
+            additions=tuple(
+                Addition(path=path, blob=blob, base=base, former=former)
+                for path, blob, base, former in rows
+            ),
+        )
+    return None
+
+
+def _render_pending(pending: Pending) -> dict[str, object]:
+    rows = [
+        (each.path, *map(_render_blob, (each.blob, each.base, each.former)))
+        for each in pending.additions
+    ]
+    return {"head": _render_blob(pending.head), "additions": rows}
 
 
 def _render_blob(blob: Oid | None) -> str | None:

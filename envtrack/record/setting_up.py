@@ -7,12 +7,14 @@ import secrets
 from typing import TYPE_CHECKING
 
 from envtrack.files import read_text, write_whole
-from envtrack.model.paths import CONFIG, FOLDER, POLICIES
+from envtrack.model.paths import CONFIG, FOLDER, POLICIES, SNAPSHOTS
 from envtrack.resources import find_resource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from envtrack.git.repository import Repository
 
 SMOKE_TEST = f"{FOLDER}/smoke.py"
 _POLICY = f"{POLICIES}/upgrade.yaml"
@@ -20,6 +22,9 @@ _COMMAND = f"python {SMOKE_TEST}"
 # The command runs in the folder of whichever lockfile is judged.
 _COMMAND_FROM_BELOW = f'python "$(git rev-parse --show-toplevel)/{SMOKE_TEST}"'
 _SALT_BYTES = 16
+_ATTRIBUTES = f"{FOLDER}/.gitattributes"
+# What git would make of a record on its way into the index, and can't be read back by its blob.
+_CHANGES = ("filter", "working-tree-encoding")
 # Lines that speak to our own checks and not to those of the project.
 _OWN_LINES = ("# ruff:", "# mypy:")
 
@@ -65,6 +70,28 @@ def write_smoke_test(root: Path, kind: str) -> tuple[str, bool]:
     kept = [line for line in lines if not line.startswith(_OWN_LINES)]
     write_whole(root / SMOKE_TEST, "".join(kept))
     return SMOKE_TEST, True
+
+
+def write_attributes(repository: Repository) -> tuple[str, bool] | None:
+    """Keeps a repository's own filters (Git LFS on ``*.json``, say) away from the records.
+
+    Returns:
+        The path from the top level and whether it was written; ``None`` where no filter is in the
+        way.
+    """
+    record = f"{SNAPSHOTS}/machine/uv.lock.json"
+    said = repository.git("check-attr", "-z", *_CHANGES, "--", record).fields
+    if all(value in ("unspecified", "unset") for value in said[2::3]):
+        return None
+    if _is_there(repository.root / _ATTRIBUTES):
+        return _ATTRIBUTES, False
+    rules = " ".join(f"-{name}" for name in _CHANGES)
+    write_whole(
+        repository.root / _ATTRIBUTES,
+        f"# Records are read by their blob: no filter of the repository's may change them.\n"
+        f"snapshots/** {rules}\n",
+    )
+    return _ATTRIBUTES, True
 
 
 def _is_there(path: Path) -> bool:

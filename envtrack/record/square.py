@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from envtrack.errors import EnvtrackError
 from envtrack.git.progress import is_in_progress
 from envtrack.git.staged import (
     RECORDS,
@@ -16,6 +18,8 @@ from envtrack.git.staged import (
 from envtrack.record.memory import HookMemory, Pending
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from envtrack.git.repository import Repository
     from envtrack.model.oid import Oid
 
@@ -31,11 +35,37 @@ def square_index(repository: Repository) -> None:
     Raises:
         CommandFailed: the index is locked or can't be written.
     """
-    if repository.is_bare or is_in_progress(repository.git_dir):
+    memory = HookMemory(repository.git_dir)
+    pending = memory.read_pending()
+    if repository.is_bare or is_in_progress(repository.git_dir) or pending is None:
         return
-    pending = HookMemory(repository.git_dir).read_pending()
-    if pending is None or not _is_of_this_commit(repository, pending):
+    try:
+        if _is_of_this_commit(repository, pending):
+            _square(repository, pending)
+    except EnvtrackError:
+        memory.keep_unsquared(pending)
+        raise
+
+
+def square_at_last(repository: Repository, memory: HookMemory, environ: Mapping[str, str]) -> None:
+    """Does what the post-commit of an earlier commit did not do.
+
+    It may have found the index locked, or may never have been started; the commit that is made
+    now would quietly bring the record from before back.
+
+    Raises:
+        CommandFailed: the index is locked or can't be written.
+    """
+    left = [each for each in (memory.read_unsquared(), memory.read_pending()) if each is not None]
+    # The index of `git commit PATH` is made of HEAD: the one that has to be squared is elsewhere.
+    if not left or PurePath(environ.get("GIT_INDEX_FILE", "")).name.startswith("next-index-"):
         return
+    for pending in left:
+        _square(repository, pending)
+    memory.keep_unsquared(None)
+
+
+def _square(repository: Repository, pending: Pending) -> None:
     paths = [each.path for each in pending.additions]
     if not paths:
         return

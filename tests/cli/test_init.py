@@ -71,6 +71,14 @@ def test_every_rule_that_the_template_comments_out_is_a_rule(lab: Lab) -> None:
     assert policy.value.elsewhere[0][1] == {"one-layer": {"level": Level.WARN}}
 
 
+def test_a_filter_that_would_change_records_is_kept_away_from_them(lab: Lab) -> None:
+    lab.repo.write(".gitattributes", "*.json filter=lfs diff=lfs merge=lfs -text\n")
+    assert "wrote .envtrack/.gitattributes\n" in lab.run("init", "--yes").out
+    written = (lab.repo.path / ".envtrack/.gitattributes").read_text()
+    assert written.endswith("\nsnapshots/** -filter -working-tree-encoding\n")
+    assert ".gitattributes" not in lab.run("init", "--yes").out
+
+
 def test_a_policy_that_is_there_stays_the_only_one(lab: Lab) -> None:
     lab.repo.write(".envtrack/policies/own.yml", "kind: UpgradePolicy\n")
     out = lab.run("init", "--yes").out
