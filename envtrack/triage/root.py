@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from envtrack.triage.events import Event, Scan
 from envtrack.triage.exceptions import judge_exception
 from envtrack.triage.findings import Judged, Triage, TriageFinding
 from envtrack.triage.hypotheses import fill_hypothesis, fill_in
 from envtrack.triage.rules import UNCLASSIFIED, Hit, Role, RuleBook
-from envtrack.triage.scan import Event, Scan, scan_log
+from envtrack.triage.scan import scan_log
 
 _BY_TYPE: Final = 5
 _BUILD: Final = "in-build"

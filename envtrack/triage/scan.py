@@ -5,25 +5,14 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Final
 
+from envtrack.triage.boring import BoringLines
+from envtrack.triage.events import MARK_SPAN, Event, Scan
 from envtrack.triage.rules import Hit, Role, RuleBook
 from envtrack.triage.text import Line, Segment, clean, is_binary, read_segments, tidy
 from envtrack.triage.traces import Link, Taken, Trace, open_trace, read_exception, take_line
 
-_ERROR_WORDS: Final = frozenset(
-    {
-        b"fatal", b"failed", b"failure", b"fail", b"traceback", b"panic", b"abort", b"aborted",
-        b"killed", b"cannot", b"unable", b"invalid", b"denied", b"refused", b"handling", b"direct",
-        b"terminate", b"warning", b"conflict", b"rank", b"caught", b"ignored", b"solution",
-    }
-)  # fmt: skip
-_ERROR_PIECES: Final = (b"error", b"exception", b"interrupt", b"can't", b"could not", b"couldn't")
-_LETTERS: Final = re.compile(rb"[a-z]{4,}")
-_SAME_DIGITS: Final = bytes.maketrans(b"123456789", b"0" * 9)
-_MOST_BORING: Final = 20_000
-_LONGEST_BORING: Final = 300
 _ERROR_LIKE: Final = re.compile(
     r"\b(?:error|fatal|failed|failure|exception|panic|aborted|killed|cannot|can't|unable to"
     r"|could not)\b",
@@ -43,72 +32,22 @@ _INLINE: Final = re.compile(
     r"|ZeroDivisionError|NotImplementedError|FileNotFoundError|UnboundLocalError)\b:? ?"
     r"(?P<message>.{0,400})"
 )
+CODE_TYPES: Final = frozenset(
+    {
+        "KeyError", "IndexError", "TypeError", "AttributeError", "NameError", "UnboundLocalError",
+        "ZeroDivisionError", "NotImplementedError", "SyntaxError", "IndentationError", "TabError",
+        "StopIteration", "OverflowError", "LookupError", "FloatingPointError", "RecursionError",
+    }
+)  # fmt: skip
+_DIGITS: Final = re.compile(r"\d+|0x[0-9a-f]+")
 _FOLLOWING: Final = 25
 _SHOWN_AFTER: Final = 4
 _TREE_LINES: Final = 120
 _FIRST: Final = 200
 _LOOSE: Final = 8
 _LAST: Final = 200
-_MARK_SPAN: Final = 40
 _MOST_MARKS: Final = 100_000
 _MOST_STREAMS: Final = 512
-
-
-@dataclass(slots=True, kw_only=True)
-class Event:
-    """One message.
-
-    Attributes:
-        line: where its deciding line stands, from 1.
-        text: that line, as a person reads it.
-        stream: the process that wrote it; empty: not said.
-        hits: the rules that fit it, the one that says most first.
-        trace: its traceback or exception.
-        is_warning: whether it was said to be a warning.
-        is_joined: whether the rules were found in what follows the line.
-        excerpt: the lines to show.
-        chain: the event before it in one chain of exceptions.
-        times: how often it was said.
-        last_line: where it was said last.
-    """
-
-    line: int
-    text: str
-    stream: str = ""
-    hits: tuple[Hit, ...] = ()
-    trace: Trace | None = None
-    is_warning: bool = False
-    excerpt: list[str] = field(default_factory=list)
-    chain: Event | None = None
-    times: int = 1
-    last_line: int = 0
-
-
-@dataclass(slots=True)
-class Scan:
-    """What was read of a log.
-
-    Attributes:
-        events: in the order of the log; of too many the first and the last.
-        loose: lines that look like errors, of which nothing is known: the first and the last.
-        marks: where each mark was seen, in spans of lines.
-        lines: how many lines the log has.
-        root_rank: the rank that torchrun says failed first; empty: it does not say.
-        dropped: how many different events were not kept.
-    """
-
-    events: list[Event] = field(default_factory=list)
-    loose: list[Event] = field(default_factory=list)
-    marks: dict[str, set[int]] = field(default_factory=dict)
-    lines: int = 0
-    root_rank: str = ""
-    dropped: int = 0
-
-    def has_mark(self, name: str, line: int) -> bool:
-        """Whether a mark was seen near a line."""
-        span = line // _MARK_SPAN
-        seen = self.marks.get(name, ())
-        return any(near in seen for near in range(span - 3, span + 4))
 
 
 def scan_log(chunks: Iterable[bytes], book: RuleBook) -> Scan:
@@ -152,9 +91,7 @@ class _Stream:
 class _Scanner:
     def __init__(self, book: RuleBook) -> None:
         self._book = book
-        self._words = book.trigger_words | _ERROR_WORDS
-        self._pieces = (*book.trigger_pieces, *_ERROR_PIECES)
-        self._boring: set[bytes] = set()
+        self._boring = BoringLines(book)
         self._scan = Scan()
         self._streams: dict[str, _Stream] = {}
         self._seen: dict[tuple[str, str], Event] = {}
@@ -166,7 +103,7 @@ class _Scanner:
     def feed(self, segment: Segment) -> None:
         """Reads one more segment."""
         self._scan.lines = segment.number
-        if not self._busy and self._is_boring(segment.raw):
+        if not self._busy and self._boring.has(segment.raw):
             return
         if is_binary(segment.raw):
             return
@@ -178,23 +115,6 @@ class _Scanner:
             self._busy = max(self._busy, 60)
         elif stream.event is not None:
             self._busy = max(self._busy, _FOLLOWING)
-
-    def _is_boring(self, raw: bytes) -> bool:
-        """Whether nothing in a line can be part of any message; most lines of most logs are so.
-
-        Lines that differ in digits alone are looked at once.
-        """
-        key = raw.translate(_SAME_DIGITS) if len(raw) <= _LONGEST_BORING else b""
-        if key and key in self._boring:
-            return True
-        lowered = raw.lower()
-        if not self._words.isdisjoint(_LETTERS.findall(lowered)):
-            return False
-        if any(piece in lowered for piece in self._pieces):
-            return False
-        if key and len(self._boring) < _MOST_BORING:
-            self._boring.add(key)
-        return True
 
     def finish(self) -> Scan:
         """What was read, whole."""
@@ -397,7 +317,7 @@ class _Scanner:
         for hit in hits:
             seen = self._scan.marks.setdefault(hit.rule.id, set())
             if len(seen) < _MOST_MARKS:
-                seen.add(number // _MARK_SPAN)
+                seen.add(number // MARK_SPAN)
 
     def _note_root_rank(self, line: Line) -> None:
         if "Root Cause (first observed failure)" in line.text:
@@ -408,16 +328,6 @@ class _Scanner:
             found = _ROOT_RANK.match(line.text)
             if found and not self._scan.root_rank:
                 self._scan.root_rank = found["rank"]
-
-
-CODE_TYPES: Final = frozenset(
-    {
-        "KeyError", "IndexError", "TypeError", "AttributeError", "NameError", "UnboundLocalError",
-        "ZeroDivisionError", "NotImplementedError", "SyntaxError", "IndentationError", "TabError",
-        "StopIteration", "OverflowError", "LookupError", "FloatingPointError", "RecursionError",
-    }
-)  # fmt: skip
-_DIGITS: Final = re.compile(r"\d+|0x[0-9a-f]+")
 
 
 def _show_frames(trace: Trace) -> Iterator[str]:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import time
+import re
 
 import pytest
 
@@ -59,33 +59,13 @@ def test_a_phrase_that_could_match_anything_is_refused(text: str) -> None:
         Phrase(text)
 
 
-_NOTHING_S = 0.02
-
-
-def _steps(phrase: Phrase, size: int, *, times: int) -> float:
-    """The time of one phrase on a line of its own pieces, in the wrong order, without an end."""
-    pieces = [*phrase.literals, *phrase.anchor[:1]]
-    body = " ".join(reversed(pieces)) + " a/b.c "
-    line = tidy(body * (size // len(body) + 1))[:size]
-    lowered = line.lower()
-    best = 1e9
-    for _ in range(times):
-        started = time.perf_counter()
-        phrase.find(line, lowered)
-        best = min(best, time.perf_counter() - started)
-    return best
-
-
-def test_no_phrase_takes_long_on_a_line_that_nearly_fits_it() -> None:
-    slow = []
+def test_nothing_in_a_phrase_can_repeat_without_bound() -> None:
+    """What bounds the time on any line; `benchmarks/triage_phrases.py` measures it."""
     for phrase in (phrase for rule in shipped().rules for phrase in rule.says):
-        if _steps(phrase, 8000, times=1) < _NOTHING_S:
-            continue
-        # Four times the line, both far longer than a gap: its square would take sixteen times.
-        ratio = _steps(phrase, 16000, times=5) / max(_steps(phrase, 4000, times=5), 1e-5)
-        if ratio > 12:
-            slow.append((phrase.text, ratio))
-    assert slow == []
+        escaped = re.sub(r"\\.", "x", phrase._pattern.pattern)
+        plain = re.sub(r"\[[^\]]*\]", "x", escaped)
+        # A plus after a brace makes a bounded repeat possessive.
+        assert not re.search(r"\*|(?<!\})\+|\{\d*,\}", plain), phrase.text
 
 
 def test_the_longest_line_is_bounded() -> None:

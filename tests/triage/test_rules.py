@@ -6,8 +6,8 @@ import pytest
 
 import envtrack
 from envtrack.config.triage_rules import describe_triage_rules
+from envtrack.triage.boring import BoringLines
 from envtrack.triage.rules import PLACES, Role, Rule, parse_rules
-from envtrack.triage.scan import _Scanner
 from envtrack.triage.text import tidy
 from tests.triage.corpus import read_cases, root_of, shipped
 
@@ -48,9 +48,9 @@ def test_each_rule_says_what_it_means_and_refers_to_rules_that_exist(rule: Rule)
 
 
 def test_no_line_that_a_rule_knows_is_passed_over_for_want_of_a_trigger() -> None:
-    scanner = _Scanner(shipped())
+    boring = BoringLines(shipped())
     lines = [line for rule in RULES for text in rule.examples for line in text.splitlines()]
     lines += [line for case in read_cases() for line in case.text.splitlines()]
     known = [line for line in lines if shipped().find_hits(tidy(line))]
     assert len(known) > 300
-    assert [line for line in known if scanner._is_boring(line.encode())] == []
+    assert [line for line in known if boring.has(line.encode())] == []
