@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _PIPE_GRACE_S = 1.0
 _TERM_GRACE_S = 5.0
 _LAST_LINES = 40
+_LOOK_MS = 200
 _PIPE_BYTES = 1 << 20  # what a pipe may hold without privileges (pipe(7))
 _POLITE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -173,6 +174,67 @@ def run_bounded(
         # What the command left behind in its group must not reach into the next probe.
         kill_group(child.pid)
         child.wait()
+
+
+def run_watched(
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: Path,
+    watch: Callable[[int, bytes], None],
+) -> int:
+    """The exit code of a user's own command, whose output is handed on while it runs; no limit.
+
+    It stays in our process group and keeps our stdin: Ctrl-C in the terminal reaches it as if we
+    were not there.
+
+    Args:
+        command: argument list.
+        env: the complete environment.
+        cwd: where to run.
+        watch: is given 1 or 2 (stdout, stderr) and what was written there; by one thread at a time.
+
+    Returns:
+        Negative: killed by that signal.
+
+    Raises:
+        ToolMissing: there is no such program.
+        RigFailed: it can't be started.
+    """
+    try:
+        child = subprocess.Popen(
+            list(command), env=dict(env), cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+    except FileNotFoundError as error:
+        raise ToolMissing(f"`{command[0]}` is not to be found on PATH") from error
+    except OSError as error:
+        raise RigFailed(f"`{command[0]}` can't be started: {error.strerror}") from error
+    pipes = {
+        pipe.fileno(): number for number, pipe in ((1, child.stdout), (2, child.stderr)) if pipe
+    }
+    poll = select.poll()
+    for handle in pipes:
+        poll.register(handle, select.POLLIN)
+    while pipes and (child.poll() is None or poll.poll(_PIPE_GRACE_S * 1000)):
+        for handle, _ in poll.poll(_LOOK_MS):
+            chunk = os.read(handle, _PIPE_BYTES)
+            if chunk:
+                watch(pipes[handle], chunk)
+            else:
+                poll.unregister(handle)
+                del pipes[handle]
+    return child.wait()
+
+
+def end_by_signal(number: int) -> None:
+    """Ends this process by a signal, as the command that it stands for did; leaves no core file."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # SIGKILL and SIGSTOP have no handlers, and need none.
+    with contextlib.suppress(OSError, ValueError):
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 def _wait(child: subprocess.Popen[bytes], timeout_s: float) -> int:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import shlex
-from pathlib import Path
 
+from envtrack.bisect.last_lines import read_last_lines
 from envtrack.bisect.search import Found
 from envtrack.compare.going_back import can_go_back, say_going_back
 from envtrack.compare.records import Part, compare_records
@@ -14,13 +13,11 @@ from envtrack.git.repository import Repository
 from envtrack.model.answer import Answer, Effort, Judged, Outcome
 from envtrack.model.comparison import Comparison, Origin
 from envtrack.model.oid import Oid
-from envtrack.model.redact import redact_text
 from envtrack.model.verdict import Observation, Verdict
 from envtrack.probe.plan import Plan, SessionFiles
 from envtrack.probe.store import Store
 from envtrack.record.revisions import read_revision
 
-_LAST_LINES = 12
 _MOST_PINS = 8
 _SKIP = Verdict.UNTESTABLE.bisect_code
 
@@ -54,7 +51,7 @@ def make_answer(
         skipped=tuple(
             _judged(repository, known, seen.commit)
             for seen in known.values()
-            if seen.judgement and seen.judgement.verdict is Verdict.UNTESTABLE
+            if seen.judgement and seen.judgement.verdict.bisect_code == _SKIP
         ),
         comparison=comparison,
         last_lines=_last_lines(known.get(told) if told else None, known, plan.id),
@@ -165,23 +162,7 @@ def _last_lines(
     """What the smoke test (or else uv) printed last."""
     if seen is not None and seen.same_as is not None:
         seen = known.get(seen.same_as)
-    if seen is None or not seen.log:
-        return ()
-    for name in ("smoke.log", "sync.log"):
-        path = Path(seen.log) / name
-        if path.is_file():
-            lines = path.read_text("utf-8", "backslashreplace").rstrip().splitlines()
-            if lines:
-                return tuple(_show_line(line, session) for line in lines[-_LAST_LINES:])
-    return ()
-
-
-def _show_line(line: str, session: str) -> str:
-    """A line without secrets, and without the folders of a worktree that is gone by now."""
-    run = rf"{re.escape(session)}-[0-9a-f]+"
-    line = re.sub(rf"[^\s\"'`(]*/worktrees/{run}/envtrack-{run}/", "", line)
-    line = re.sub(rf"[^\s\"'`(]*/worktrees/{run}/env/", "<environment>/", line)
-    return redact_text(line)
+    return read_last_lines(seen.log if seen is not None else "", session)
 
 
 def _hints(

@@ -16,6 +16,7 @@ from envtrack.bisect.session import Wish, make_session
 from envtrack.errors import RigFailed
 from envtrack.git.repository import open_repository
 from envtrack.model.answer import Answer
+from envtrack.model.oid import Oid
 from envtrack.probe.plan import Plan
 from envtrack.resources import find_resource
 from envtrack.uv import find_uv
@@ -86,8 +87,10 @@ def build_example(scratch: Path, environ: Mapping[str, str]) -> Example:
     )
 
 
-def bisect_example(example: Example, environ: Mapping[str, str], *, watcher: Watcher) -> Answer:
-    """The answer of an ordinary session on the example."""
+def bisect_example(
+    example: Example, environ: Mapping[str, str], *, watcher: Watcher, told: dict[Oid, str]
+) -> Answer:
+    """The answer of an ordinary session on the example; `told` takes what is tried, in words."""
     repository = open_repository(example.folder, environ)
     wish = Wish(
         good=example.good,
@@ -99,7 +102,7 @@ def bisect_example(example: Example, environ: Mapping[str, str], *, watcher: Wat
         settings=Plan.of(uv=str(find_uv(environ)), python=sys.executable, machine="demo"),
     )
     files = make_session(repository, wish, now=datetime.now(UTC))
-    return run_session(repository, files, watcher=watcher)
+    return run_session(repository, files, watcher=watcher, told=told)
 
 
 def _load(path: Path) -> ModuleType:

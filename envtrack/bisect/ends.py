@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable
 
 from envtrack.errors import LockfileProblem, UsageProblem
 from envtrack.git.repository import Repository
@@ -96,14 +97,18 @@ def find_neighbours(repository: Repository, lockfile: str, good: Oid, bad: Oid) 
 
     Editable members, folders, files and local indexes that the lockfiles of both ends name.
     """
+    locks = (_read_lock(repository, commit, lockfile) for commit in (good, bad))
+    return name_neighbours(lockfile, (lock for lock in locks if lock is not None))
+
+
+def name_neighbours(lockfile: str, locks: Iterable[Lock]) -> tuple[str, ...]:
+    """The same for locks that are read already."""
     folder = posixpath.dirname(lockfile)
     found = set()
-    for commit in (good, bad):
-        lock = _read_lock(repository, commit, lockfile)
-        for location in () if lock is None else _local_paths(lock):
-            above, name, *_ = [*posixpath.normpath(posixpath.join(folder, location)).split("/"), ""]
-            if above == ".." and name not in {"", ".."}:
-                found.add(name)
+    for location in {place for lock in locks for place in _local_paths(lock)}:
+        above, name, *_ = [*posixpath.normpath(posixpath.join(folder, location)).split("/"), ""]
+        if above == ".." and name not in {"", ".."}:
+            found.add(name)
     return tuple(sorted(found))
 
 

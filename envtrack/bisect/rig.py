@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from envtrack.errors import RigFailed
-from envtrack.files import lock_file
+from envtrack.files import lock_file, write_whole
 from envtrack.git.environ import PLAIN, without_git
 from envtrack.git.repository import Repository
 from envtrack.git.worktree import (
@@ -24,9 +24,10 @@ from envtrack.git.worktree import (
 from envtrack.model.oid import Oid
 from envtrack.model.verdict import Observation, Verdict
 from envtrack.probe.bounded import LIFELINE
+from envtrack.probe.composed import name_composed
 from envtrack.probe.leftovers import end_leftovers
 from envtrack.probe.plan import Plan, SessionFiles
-from envtrack.probe.step import GIT_FOLDER, SCRATCH
+from envtrack.probe.step import FRESH, GIT_FOLDER, SCRATCH
 from envtrack.probe.store import Store
 from envtrack.probe.tree import Tree
 from envtrack.process import Child, undisturbed
@@ -93,6 +94,33 @@ class Rig:
             raise self.failure()
         return known
 
+    def name_composed(self, text: str) -> Oid:
+        """The name under which verdicts on a composed lockfile are kept; it is the next to try."""
+        write_whole(self.files.composed, text)
+        return name_composed(self.tree, self.files)
+
+    def probe_composed(self, text: str, *, fresh: bool = False) -> Observation:
+        """The verdict of a composed lockfile in the tree of the bad end.
+
+        Args:
+            text: the lockfile.
+            fresh: try it, whatever is known of it.
+
+        Raises:
+            RigFailed: the rig failed; nothing is said about the lockfile.
+        """
+        name = self.name_composed(text)
+        before = self.store.find_known(self.plan.id, name)
+        if before is not None and not fresh:
+            return before
+        self.tree.git("checkout", "--quiet", "--force", "--detach", self.plan.bad)
+        more = {FRESH: "1"} if fresh else {}
+        self._run("sh", str(self.files.script), more=more)
+        known = self.store.find_known(self.plan.id, name)
+        if known is None or (before is not None and known.id == before.id):
+            raise self.failure()
+        return known
+
     def search(self, bad: Oid, goods: tuple[Oid, ...], paths: tuple[str, ...]) -> GitEnd:
         """Lets ``git bisect run`` search; commits that are known already are not tried again.
 
@@ -148,10 +176,10 @@ class Rig:
             hint=f"log: {self.files.git_log}\n  {hint}",
         )
 
-    def _run(self, *command: str) -> int:
+    def _run(self, *command: str, more: Mapping[str, str] | None = None) -> int:
         with Child(
             command,
-            env=self.environ,
+            env={**self.environ, **(more or {})},
             cwd=self.tree.top,
             output=self.files.git_log,
             keep_fds=self.keep_fds,
@@ -259,14 +287,14 @@ def _make_worktree(
         marker=files.worktree,
         keep_fds=keep_fds,
     )
-    _bring_neighbours(plan, made)
+    bring_neighbours(Path(plan.root), plan.neighbours, made)
     return made
 
 
-def _bring_neighbours(plan: Plan, worktree: Worktree) -> None:
+def bring_neighbours(root: Path, names: tuple[str, ...], worktree: Worktree) -> None:
     """Links what stands beside the user's repository to where the probe's tree looks for it."""
-    for name in plan.neighbours:
-        place, link = Path(plan.root).parent / name, worktree.folder / name
+    for name in names:
+        place, link = root.parent / name, worktree.folder / name
         if place.exists() and not os.path.lexists(link):
             link.symlink_to(place)
 

@@ -9,6 +9,7 @@ from envtrack.git.repository import Repository
 from envtrack.model.answer import Outcome
 from envtrack.model.oid import Oid
 from envtrack.model.verdict import Observation, Verdict
+from envtrack.probe.failures import hunt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +58,9 @@ def _probe_ends(rig: Rig, good: Oid, bad: Oid) -> tuple[Observation, ...]:
     # A stale lockfile at both ends is one fault, not two: so the other end is looked at too.
     if _verdict(first) is Verdict.BAD:
         return (first,)
-    return (first, rig.probe(bad))
+    second = rig.probe(bad)
+    hunt(rig.files, second)
+    return (first, second)
 
 
 def _judge_ends(ends: tuple[Observation, ...]) -> Outcome | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import secrets
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from envtrack.bisect.ends import (
     find_environment_paths,
@@ -24,10 +26,10 @@ from envtrack.probe.plan import Plan, SessionFiles, read_plan, write_plan
 from envtrack.probe.script import render_script
 
 EACH = "each"
+_INNER = "-packages"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class Wish(NamedTuple):
     """What the user asked for.
 
     Attributes:
@@ -66,6 +68,36 @@ def make_session(repository: Repository, wish: Wish, *, now: datetime) -> Sessio
     names = (wish.good, wish.bad)
     require_range(repository, good, bad, names=names)
     require_lockfile(repository, wish.lockfile, good, bad, names=names)
+    settings = replace(
+        wish.settings,
+        paths=find_environment_paths(repository, wish.lockfile, good, bad),
+        neighbours=find_neighbours(repository, wish.lockfile, good, bad),
+    )
+    return keep_session(repository, wish._replace(settings=settings), (good, bad), now=now)
+
+
+def keep_session(
+    repository: Repository,
+    wish: Wish,
+    ends: tuple[Oid, Oid],
+    *,
+    now: datetime,
+    more: Mapping[str, str] | None = None,
+) -> SessionFiles:
+    """The files of a new session, its plan last: with it the session is there.
+
+    Args:
+        repository: whose.
+        wish: what was asked for; its settings say which paths and neighbours count.
+        ends: the good and the bad commit.
+        now: when.
+        more: further files of the session by name.
+
+    Raises:
+        UsageProblem: there is no smoke test, or it is not what it should be.
+        RigFailed: the repository's git folder can't be written.
+    """
+    good, bad = ends
     if not wish.smoke.strip():
         raise UsageProblem(
             "no smoke test: nothing can tell good from bad",
@@ -80,8 +112,6 @@ def make_session(repository: Repository, wish: Wish, *, now: datetime) -> Sessio
         root=str(repository.root),
         common_dir=str(repository.common_dir),
         lockfile=wish.lockfile,
-        paths=find_environment_paths(repository, wish.lockfile, good, bad),
-        neighbours=find_neighbours(repository, wish.lockfile, good, bad),
         good=good.hex,
         bad=bad.hex,
         smoke=wish.smoke,
@@ -90,11 +120,24 @@ def make_session(repository: Repository, wish: Wish, *, now: datetime) -> Sessio
     files = SessionFiles(sessions_folder(repository) / name)
     _require_writable(repository)
     keep_smoke_files(kept, files.smoke_files)
+    write_session(files, plan, more or {})
+    return files
+
+
+def write_session(files: SessionFiles, plan: Plan, more: Mapping[str, str]) -> None:
+    """Writes a session's files, its plan last: with it the session is there.
+
+    Args:
+        files: where; the files of the smoke test are there already.
+        plan: what it is to do.
+        more: further files by name.
+    """
+    for name, text in more.items():
+        write_whole(files.folder / name, text)
     # A path, or a command with one in it, need not be UTF-8.
     write_whole(files.smoke, os.fsencode(plan.smoke + "\n"))
     write_whole(files.script, os.fsencode(render_script(plan, files)), mode=0o755)
     write_plan(files, plan)
-    return files
 
 
 def _choose_smoke_files(repository: Repository, wish: Wish, bad: Oid) -> tuple[SmokeFile, ...]:
@@ -122,13 +165,22 @@ def _require_writable(repository: Repository) -> None:
         ) from error
 
 
-def list_sessions(repository: Repository) -> tuple[SessionFiles, ...]:
-    """All sessions of this repository, oldest first."""
+def inner_session(files: SessionFiles) -> SessionFiles:
+    """The session that tries the packages of another one's culprit apart; it may not be there."""
+    return SessionFiles(files.folder.with_name(files.folder.name + _INNER))
+
+
+def list_sessions(repository: Repository, *, with_inner: bool = False) -> tuple[SessionFiles, ...]:
+    """All sessions of this repository, oldest first; those that belong to another if asked."""
     folder = sessions_folder(repository)
     if not folder.is_dir():
         return ()
     found = (SessionFiles(path) for path in sorted(folder.iterdir()))
-    return tuple(files for files in found if files.plan.is_file())
+    return tuple(
+        files
+        for files in found
+        if files.plan.is_file() and (with_inner or not files.folder.name.endswith(_INNER))
+    )
 
 
 def find_session(repository: Repository, name: str, *, unfinished: bool = False) -> SessionFiles:
@@ -164,7 +216,7 @@ def find_session(repository: Repository, name: str, *, unfinished: bool = False)
 
 def clean_up_after_others(repository: Repository) -> None:
     """Removes the worktrees of sessions that were killed; those that run or are kept stay."""
-    for files in list_sessions(repository):
+    for files in list_sessions(repository, with_inner=True):
         worktree = find_worktree(repository, files.worktree)
         if worktree is None or _is_kept(files):
             continue

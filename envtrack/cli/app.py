@@ -19,8 +19,19 @@ from envtrack.cli.quick import split_annotation
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
+_RUN = "--run"
+
+
 class _Panelled(TyperCommand):
     """A command whose help lists its options under their headings."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's or Typer's own
+        """With an option `--run`, what follows `--` is a command, and `--run` need not be said."""
+        parameters: list[Any] = list(self.get_params(ctx))
+        if "--" in args and any(_RUN in parameter.opts for parameter in parameters):
+            at = args.index("--")
+            args = [*(word for word in args[:at] if word != _RUN), _RUN, *args[at:]]
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - click's or Typer's own
         """Arguments first, then the options by heading, the general ones first."""

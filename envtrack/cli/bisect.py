@@ -1,8 +1,6 @@
 """``envtrack bisect``: which commit broke it."""
 
-import signal
 from pathlib import PurePosixPath
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 from envtrack.cli.context import Place, open_context
@@ -15,24 +13,36 @@ from envtrack.cli.options import (
     LockfileOption,
     OutputOption,
 )
-from envtrack.cli.output import Colour, Format, Output, Rendering, put_out, say
-from envtrack.cli.wishes import choose_selection, make_plan, newest_good
+from envtrack.cli.output import Colour, Format, Output, say
+from envtrack.cli.probing import (
+    AllExtrasOption,
+    AllGroupsOption,
+    AllPackagesOption,
+    AnyFailureOption,
+    ExtraOption,
+    GroupOption,
+    KeepOption,
+    MatchOption,
+    PackageOnlyOption,
+    PythonOption,
+    SmokeFromOption,
+    SmokeOption,
+    TimeoutIsOption,
+    TimeoutOption,
+    VerboseOption,
+)
+from envtrack.cli.running import run_to_answer
+from envtrack.cli.wishes import check_match, choose_selection, make_plan, newest_good
 from envtrack.config.settings import Stale
 from envtrack.errors import UsageProblem
-from envtrack.model.verdict import Verdict
 
 if TYPE_CHECKING:
     from envtrack.bisect.session import Wish
     from envtrack.git.repository import Repository
-    from envtrack.model.answer import Answer
-    from envtrack.probe.plan import SessionFiles
 
 SessionArgument = Annotated[
     str,
     Argument(metavar="[SESSION]", help="The session's id or its beginning; by default the newest."),
-]
-VerboseOption = Annotated[
-    bool, option("--verbose", "-v", help="Show the end of the running probe's log.")
 ]
 
 
@@ -47,61 +57,30 @@ def start(
     bad: Annotated[
         str, Argument(metavar="[BAD]", help="A revision that fails.", default="HEAD")
     ] = "HEAD",
-    smoke: Annotated[
-        str | None,
-        option(
-            "--smoke",
-            "-s",
-            metavar="COMMAND",
-            help="The smoke test, for `sh -c`, run in the lockfile's folder; by default that of "
-            "the configuration. 0 is good, 125 can't be tested, 126 and 127 stop the search, all "
-            "else is bad.",
-        ),
-    ] = None,
-    smoke_from: Annotated[
-        str | None,
-        option(
-            "--smoke-from",
-            metavar="REV",
-            help="Take the files that the smoke test names from this revision; `each`: every "
-            "commit has its own. By default they are taken from the working tree as it is.",
-        ),
-    ] = None,
-    timeout: Annotated[
-        str | None,
-        option("--timeout", metavar="DURATION", help="The smoke test's limit: `90s`, `10m`, `1h`."),
-    ] = None,
-    timeout_is: Annotated[
-        Verdict | None,
-        option("--timeout-is", help="What passing the limit means: bad or untestable."),
-    ] = None,
+    smoke: SmokeOption = None,
+    smoke_from: SmokeFromOption = None,
+    timeout: TimeoutOption = None,
+    timeout_is: TimeoutIsOption = None,
+    match: MatchOption = None,
+    any_failure: AnyFailureOption = False,
     stale: Annotated[
         Stale | None,
         option("--stale", help="What to do with a lockfile that no longer fits its project."),
     ] = None,
-    python: Annotated[
-        str | None,
-        option(
-            "--python", "-p", metavar="REQUEST", help="Hold this Python for all probes: `3.11`."
-        ),
-    ] = None,
-    extra: Annotated[
-        list[str] | None, option("--extra", metavar="NAME", help="Install this extra too.")
-    ] = None,
-    group: Annotated[
-        list[str] | None, option("--group", metavar="NAME", help="Install this group too.")
-    ] = None,
-    all_extras: Annotated[bool, option("--all-extras", help="Install every extra.")] = False,
-    all_groups: Annotated[
-        bool, option("--all-groups", help="Install every dependency group.")
-    ] = False,
-    all_packages: Annotated[
-        bool, option("--all-packages", help="Install every member of the workspace.")
-    ] = False,
+    python: PythonOption = None,
+    extra: ExtraOption = None,
+    group: GroupOption = None,
+    all_extras: AllExtrasOption = False,
+    all_groups: AllGroupsOption = False,
+    all_packages: AllPackagesOption = False,
     trust_ends: Annotated[
         bool, option("--trust-ends", help="Believe that GOOD is good and BAD is bad.")
     ] = False,
-    keep: Annotated[bool, option("--keep", help="Keep the worktree of the search.")] = False,
+    commit_only: Annotated[
+        bool, option("--commit-only", help="Stop at the commit; do not go on to the package.")
+    ] = False,
+    package_only: PackageOnlyOption = False,
+    keep: KeepOption = False,
     verbose: VerboseOption = False,
     directory: DirectoryOption = None,
     lockfile: LockfileOption = None,
@@ -114,7 +93,8 @@ def start(
 
     Every commit that changed the lockfile between GOOD and BAD is a candidate. A worktree of its
     own is made outside the repository; there `git bisect run` installs a commit's environment
-    (`uv sync --locked`) and runs the smoke test. Your own tree is not touched.
+    (`uv sync --locked`) and runs the smoke test. Then it is found which of the packages that the
+    commit moved is to blame, as `envtrack isolate` does. Your own tree is not touched.
     """
     from envtrack.bisect.session import Wish
 
@@ -138,7 +118,11 @@ def start(
             stale=stale or context.settings.stale,
             python=python if python is not None else context.settings.python,
             selection=selection,
+            match=check_match(match),
+            any_failure=any_failure,
+            package_only=package_only,
             trust_ends=trust_ends,
+            commit_only=commit_only,
             keep=keep,
         ),
     )
@@ -173,48 +157,3 @@ def _start_session(
         names = ", ".join(f"../{name}" for name in plan.neighbours)
         say(f"outside the repository, at every commit as it is now: {names}")
     run_to_answer(repository, files, shape, is_verbose=is_verbose)
-
-
-def run_to_answer(
-    repository: "Repository", files: "SessionFiles", shape: Output, *, is_verbose: bool
-) -> None:
-    """Runs a session and shows its answer; the exit code is that of its outcome."""
-    from envtrack.bisect.run import run_session
-    from envtrack.cli.progress import Progress
-
-    progress = Progress(repository, is_verbose=is_verbose)
-    catch_signals()
-    try:
-        answer = run_session(repository, files, watcher=progress)
-    finally:
-        progress.finish()
-    put_out_answer(answer, shape)
-    if answer.outcome.exit_code:
-        raise SystemExit(answer.outcome.exit_code)
-
-
-def catch_signals() -> None:
-    """From now on SIGTERM and SIGHUP end a command as Ctrl-C does: cleaned up, nothing lost."""
-    signal.signal(signal.SIGTERM, _interrupt)
-    signal.signal(signal.SIGHUP, _interrupt)
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    # The same way out as Ctrl-C: the worktree goes away and what was learnt is kept.
-    raise KeyboardInterrupt
-
-
-def put_out_answer(answer: "Answer", shape: Output) -> None:
-    """Shows an answer in the form that was asked for."""
-    from envtrack.report.answer import (
-        render_answer_json,
-        render_answer_markdown,
-        render_answer_text,
-    )
-
-    rendering = Rendering(
-        text=lambda look: render_answer_text(answer, look),
-        json=lambda: render_answer_json(answer),
-        markdown=lambda: render_answer_markdown(answer),
-    )
-    put_out(rendering, shape)

@@ -96,7 +96,7 @@ _HOOKS = Group(
             name="install",
             module="hooks",
             summary="Put the hooks where git looks for them; hooks that are there are kept and run "
-            "first.",
+            "too.",
         ),
         Command(
             name="uninstall",
@@ -106,8 +106,8 @@ _HOOKS = Group(
         Command(
             name="status",
             module="hooks",
-            summary="Say where git looks for hooks and whether it would really run ours: each is "
-            "started to see.",
+            summary="Say where git looks for hooks and whether ours work: they are tried by a "
+            "commit.",
         ),
         Command(
             name="run",
@@ -138,8 +138,30 @@ _CHECK = Command(
     summary="Judge changes of lockfiles by the repository's upgrade policy.",
 )
 
+_SPLIT = Command(
+    name="split",
+    module="split",
+    summary="Turn a lockfile change of several layers into a series of commits, one layer each.",
+)
+
 PANELS: Final[tuple[tuple[str, tuple[Command | Group, ...]], ...]] = (
-    (_FIND, (_BISECT,)),
+    (
+        _FIND,
+        (
+            _BISECT,
+            Command(
+                name="isolate",
+                module="isolate",
+                summary="Find the package that broke it, among all that differ between two "
+                "lockfiles.",
+            ),
+            Command(
+                name="triage",
+                module="triage",
+                summary="Read a log and say which layer failed, with the evidence on this machine.",
+            ),
+        ),
+    ),
     (
         _SEE,
         (
@@ -177,7 +199,7 @@ PANELS: Final[tuple[tuple[str, tuple[Command | Group, ...]], ...]] = (
             _HOOKS,
         ),
     ),
-    (_RULES, (_CHECK,)),
+    (_RULES, (_CHECK, _SPLIT)),
     (
         _JUDGE,
         (

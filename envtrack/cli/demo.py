@@ -27,7 +27,7 @@ def demo(
     color: ColourOption = Colour.AUTO,
 ) -> None:
     """Build the bundled example in a temporary folder and find what broke it; needs no network."""
-    from envtrack.cli.bisect import catch_signals
+    from envtrack.cli.running import catch_signals
 
     catch_signals()
     if keep is not None and keep.exists():
@@ -42,8 +42,8 @@ def demo(
 
 def _run(scratch: Path, shape: Output, *, is_kept: bool) -> None:
     from envtrack.bisect.demo import SMOKE, bisect_example, build_example, seal
-    from envtrack.cli.bisect import put_out_answer
     from envtrack.cli.progress import Progress
+    from envtrack.cli.running import put_out_answer
     from envtrack.git.repository import open_repository
 
     started = time.monotonic()
@@ -56,7 +56,7 @@ def _run(scratch: Path, shape: Output, *, is_kept: bool) -> None:
     say(f"envtrack bisect {example.good} --smoke '{SMOKE}'")
     progress = Progress(open_repository(example.folder, environ), is_verbose=False)
     try:
-        answer = bisect_example(example, environ, watcher=progress)
+        answer = bisect_example(example, environ, watcher=progress, told=progress.names)
     finally:
         progress.finish()
     put_out_answer(answer, shape)

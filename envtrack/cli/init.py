@@ -106,9 +106,9 @@ def _say_written(outcome: tuple[str, bool]) -> None:
 
 
 def _install_hooks(repository: Repository) -> None:
-    from envtrack.git.hooks import install_hooks
+    from envtrack.git.hooks_install import put_hooks
 
-    for change in install_hooks(repository, interpreter=sys.executable):
+    for change in put_hooks(repository, interpreter=sys.executable):
         print(f"hook {change.name} {change.action}: {change.path}")
         if change.remark:
             print(f"  {change.remark}")

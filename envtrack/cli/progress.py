@@ -14,6 +14,7 @@ from envtrack.report.plain import show_plain
 if TYPE_CHECKING:
     from envtrack.bisect.rig import Rig
     from envtrack.git.repository import Repository
+    from envtrack.model.oid import Oid
 
 _TAIL_LINES = 3
 _BETWEEN_LOOKS_S = 0.25
@@ -24,10 +25,20 @@ class Progress:
 
     Attributes:
         is_verbose: the end of the running probe's log is shown too.
+        names: what is probed, in words, where that is no commit; whoever tries it says so here.
+        has_ends: whether the ends of the session are those of a search.
     """
 
-    def __init__(self, repository: Repository, *, is_verbose: bool) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        *,
+        is_verbose: bool,
+        has_ends: bool = True,
+    ) -> None:
         self.is_verbose = is_verbose
+        self.has_ends = has_ends
+        self.names: dict[Oid, str] = {}
         self._repository = repository
         self._said: set[int] = set()
         self._told = 0
@@ -58,11 +69,10 @@ class Progress:
         if seen.judgement is None:
             return
         self._clear()
-        role = {rig.plan.good: "good end: ", rig.plan.bad: "bad end: "}.get(seen.commit.hex, "")
         self._told += seen.same_as is None
         number = f"[{self._told}]" if seen.same_as is None else "[=]"
         line = f"{number:>5} {seen.commit.short}  {seen.judgement.verdict:<10}"
-        line += f" {seen.seconds:6.1f} s  {role}{self._repository.read_commit(seen.commit).subject}"
+        line += f" {seen.seconds:6.1f} s  {self._name(seen.commit, rig)}"
         if seen.same_as is not None:
             line += f"  (the same environment and code as {seen.same_as.short})"
         elif seen.judgement.verdict not in ("good", "bad") or self.is_verbose:
@@ -70,8 +80,15 @@ class Progress:
         line += self._say_rest(rig, seen)
         print(show_plain(line), file=sys.stderr, flush=True)
 
+    def _name(self, subject: Oid, rig: Rig) -> str:
+        if rig.plan.is_composed:
+            return self.names.get(subject, "")
+        ends = {rig.plan.good: "good end: ", rig.plan.bad: "bad end: "} if self.has_ends else {}
+        role = ends.get(subject.hex, "")
+        return f"{role}{self._repository.read_commit(subject).subject}"
+
     def _say_rest(self, rig: Rig, seen: Observation) -> str:
-        steps = rig.steps_left()
+        steps = None if rig.plan.is_composed else rig.steps_left()
         if not steps:
             return ""
         times = [s.seconds for s in rig.store.list(rig.plan.id) if s.judgement and not s.same_as]

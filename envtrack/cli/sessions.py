@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envtrack.cli.bisect import SessionArgument, VerboseOption, run_to_answer
+from envtrack.cli.bisect import SessionArgument
 from envtrack.cli.context import Place, open_here
 from envtrack.cli.options import (
     ColourOption,
@@ -14,6 +14,8 @@ from envtrack.cli.options import (
     OutputOption,
 )
 from envtrack.cli.output import Colour, Format, Output
+from envtrack.cli.probing import VerboseOption
+from envtrack.cli.running import run_to_answer
 from envtrack.errors import UsageProblem
 
 if TYPE_CHECKING:

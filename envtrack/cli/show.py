@@ -64,9 +64,11 @@ def put_out_snapshot(snapshot: Snapshot, output: Output) -> None:
 
 
 def _get_snapshot(bench: Bench, commit: Oid, revision: str) -> Snapshot:
-    from envtrack.record.revisions import find_snapshot, list_machines
+    from envtrack.record.revisions import find_own_snapshot, list_machines
 
-    found = find_snapshot(bench.repository, commit, lockfile=bench.lockfile, machine=bench.machine)
+    found = find_own_snapshot(
+        bench.repository, commit, lockfile=bench.lockfile, machine=bench.machine
+    )
     if found is not None:
         return found
     others = list_machines(bench.repository, commit, bench.lockfile)

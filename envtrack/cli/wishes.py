@@ -59,6 +59,21 @@ def make_plan(context: Context, *, timeout: str | None, **values: Any) -> "Plan"
     )
 
 
+def check_match(text: str | None) -> str:
+    """``--match`` as it was given; empty without it.
+
+    Raises:
+        UsageProblem: it is no regular expression.
+    """
+    import re
+
+    try:
+        re.compile(text or "")
+    except re.error as error:
+        raise UsageProblem(f"--match: `{text}` is no regular expression: {error}") from error
+    return text or ""
+
+
 def newest_good(context: Context, bad: str, smoke: str) -> str:
     """The newest good commit below the bad end: of this smoke test, or else of any."""
     from envtrack.record.verdicts import find_newest_good

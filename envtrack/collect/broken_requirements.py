@@ -17,7 +17,16 @@ _SHOWN = 10
 
 
 def find_broken_requirements(installed: Mapping[str, Distribution], layout: Layout) -> FactState:
-    """``2: jax 0.4.30 needs numpy<2, not 2.1.0; …``; absent: none.
+    """``2: jax 0.4.30 needs numpy<2, not 2.1.0; …``; absent: none."""
+    problems = list_broken_requirements(installed, layout)
+    if not problems:
+        return Absent()
+    more = "; …" if len(problems) > _SHOWN else ""
+    return Known(f"{len(problems)}: {'; '.join(problems[:_SHOWN])}{more}")
+
+
+def list_broken_requirements(installed: Mapping[str, Distribution], layout: Layout) -> list[str]:
+    """A line each, by the name of the distribution that needs something.
 
     As ``uv pip check`` does it: for this Python and platform, without extras, the version that
     stands in the metadata. An environment that sees the system's packages may find there what it
@@ -35,10 +44,7 @@ def find_broken_requirements(installed: Mapping[str, Distribution], layout: Layo
         for need in parse_needs(lines):
             if judge.is_needed(need):
                 problems += _check_need(one, need, installed, judge, sees_base=sees_base)
-    if not problems:
-        return Absent()
-    more = "; …" if len(problems) > _SHOWN else ""
-    return Known(f"{len(problems)}: {'; '.join(problems[:_SHOWN])}{more}")
+    return problems
 
 
 def _check_python(one: Distribution, judge: Judge) -> Iterator[str]:

@@ -11,6 +11,7 @@ from envtrack.model.comparison import Change, ChangeKind
 from envtrack.model.layer import Layer
 
 PACKAGE_LAYERS: Final = frozenset({Layer.PACKAGES, Layer.FRAMEWORK, Layer.CUDA_RUNTIME})
+GOING_BACK: Final = "uv lock"
 _KINDS: Final = frozenset({ChangeKind.UPGRADED, ChangeKind.DOWNGRADED, ChangeKind.VARIANT})
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]*", re.ASCII)
 
@@ -29,4 +30,4 @@ def say_going_back(changes: Iterable[Change]) -> str:
     Whatever a package needs in another version moves with it (uv's documentation of ``uv lock``).
     """
     pins = (("--upgrade-package", f"{change.name}=={change.before}") for change in changes)
-    return shlex.join(["uv", "lock", *(word for pin in pins for word in pin)])
+    return f"{GOING_BACK} {shlex.join(word for pin in pins for word in pin)}"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # So many installed packages that do not fit their lock are named; what follows is counted.
 _NAMED = 4
 # What an environment is seeded with; no lock has to know of it.
-_SEEDS = frozenset({"pip", "setuptools", "wheel"})
+SEEDS = frozenset({"pip", "setuptools", "wheel"})
 
 
 class Part(Enum):
@@ -135,7 +135,7 @@ def list_misfits(record: Record) -> tuple[str, ...]:
         versions = locked.get(name)
         if versions is None:
             # A list that is not uv's may leave out the project itself, and what else is there.
-            if name not in _SEEDS and not lock.is_flat:
+            if name not in SEEDS and not lock.is_flat:
                 found.append(f"{name} {package.version} (not locked)")
         elif "" not in versions and _normal(package.version) not in {_normal(v) for v in versions}:
             found.append(f"{name} {package.version} (locked: {', '.join(sorted(versions))})")

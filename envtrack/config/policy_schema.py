@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Self
 
 _NUMBER = re.compile(r"[0-9]{1,6}", re.ASCII)
+_TOLERANCE = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?%?", re.ASCII)
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _WEEKLY = re.compile(rf"(?:{'|'.join(_DAYS)}) (?:[01][0-9]|2[0-3]):[0-5][0-9]", re.ASCII)
 _YEARLY = re.compile(r"(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])", re.ASCII)
@@ -72,6 +73,10 @@ def _is_date(value: str) -> bool:
     return True
 
 
+def _is_tolerance(value: str) -> bool:
+    return bool(_TOLERANCE.fullmatch(value))
+
+
 def _is_requirement(value: str) -> bool:
     try:
         Requirement(value)
@@ -85,6 +90,9 @@ Date = Annotated[str, rule(_is_date, "a date such as 2026-12-31")]
 Zone = Annotated[str, rule(_is_zone, "a time zone such as Europe/Berlin or UTC")]
 PackageRequirement = Annotated[
     str, rule(_is_requirement, "a package with versions, such as numpy==2.2.0 or torch>=2.6,<2.6.1")
+]
+Tolerance = Annotated[
+    str, BeforeValidator(str), rule(_is_tolerance, "a share such as 2%, or a distance such as 0.01")
 ]
 LevelName = Annotated[Level, BeforeValidator(_read_level)]
 
@@ -148,6 +156,22 @@ class Verified(Rule):
     days: Number = 14
 
 
+class Metric(Model):
+    """One figure of the experiment, and how far it may lie from the last one."""
+
+    name: Text
+    within: Tolerance
+    better: Literal["lower", "higher", "neither"] = "neither"
+
+
+class Experiment(Rule):
+    """The figures of a representative experiment, in a file beside the lockfile."""
+
+    file: RepositoryPath = "metrics.json"
+    metrics: tuple[Metric, ...] = ()
+    same: tuple[Text, ...] = ("seed",)
+
+
 class Pins(Rule):
     """What may not move."""
 
@@ -199,11 +223,14 @@ class Losses(Rule):
 class Rules(Model):
     """The rules by name."""
 
+    readable: Rule = Rule()
     one_layer: OneLayer = Field(default=OneLayer(), alias="one-layer")
     freeze: Freeze = Freeze()
     record: Rule = Rule(level=Level.WARN)
     reason: Rule = Rule(level=Level.OFF)
+    commands: Rule = Rule(level=Level.OFF)
     verified: Verified = Verified(level=Level.OFF)
+    experiment: Experiment = Experiment(level=Level.OFF)
     pins: Pins = Pins()
     bans: Bans = Bans()
     sources: Sources = Sources(level=Level.WARN)

@@ -164,9 +164,12 @@ def find_blobs(
     """The blobs of files in commits; a file that is not there, or is none, is left out."""
     # A line is a question: what has a line end in its name can't be asked for so.
     asked = [place for place in dict.fromkeys(places) if "\n" not in place[1]]
-    names = "".join(f"{commit.hex}:{path}\n" for commit, path in asked).encode()
+    names = "".join(f"{commit.hex}:{path}\n" for commit, path in asked)
     said = repository.git(
-        "cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=names, timeout_s=_LONG_S
+        "cat-file",
+        "--batch-check=%(objecttype) %(objectname)",
+        stdin=names.encode("utf-8", "surrogateescape"),
+        timeout_s=_LONG_S,
     ).text
     rows = zip(asked, said.splitlines(), strict=True)
     return {place: Oid(row.split()[1]) for place, row in rows if row.startswith("blob ")}

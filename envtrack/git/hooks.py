@@ -16,18 +16,30 @@ from typing import TYPE_CHECKING
 
 from envtrack.errors import RigFailed, UsageProblem
 from envtrack.files import write_whole
-from envtrack.resources import find_resource
+from envtrack.git.hook_files import (
+    find_moved,
+    find_tool,
+    get_legacy_path,
+    is_executable,
+    is_ours,
+    is_renewed,
+    render_shim,
+)
 
 if TYPE_CHECKING:
     from envtrack.git.repository import Repository
 
-HOOKS = ("pre-commit", "commit-msg", "post-commit")
-# Every id that a shim of ours ever had, the newest first: all of them are ours to replace.
-IDS = ("envtrack-hook-v1",)
-LEGACY_SUFFIX = ".envtrack-legacy"
-
-_PLACEHOLDER = "@PYTHON@"
-_HEAD_BYTES = 256
+HOOKS = (
+    "pre-commit",
+    "prepare-commit-msg",
+    "commit-msg",
+    "post-commit",
+    "post-merge",
+    "post-checkout",
+    "post-rewrite",
+)
+# Those that are only installed for whoever asks for them.
+OPTIONAL = ("pre-push",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +104,7 @@ def find_hooks_folder(repository: Repository) -> HooksFolder:
 
 
 def install_hooks(
-    repository: Repository, *, interpreter: str, force: bool = False
+    repository: Repository, *, interpreter: str, force: bool = False, with_push: bool = False
 ) -> tuple[HookChange, ...]:
     """Puts the shims in place; a second time changes nothing.
 
@@ -100,6 +112,7 @@ def install_hooks(
         repository: where.
         interpreter: absolute path of the Python that has envtrack.
         force: also write into a folder that other repositories may use.
+        with_push: also the one that judges what is pushed; where it is installed it stays.
 
     Raises:
         UsageProblem: the folder lies outside the repository and `force` is not set, or a hook
@@ -111,30 +124,39 @@ def install_hooks(
         raise _refuse_outside(folder)
     if not os.path.isabs(interpreter):  # noqa: PTH117 - it may be empty
         raise UsageProblem(f"{interpreter!r}: the hooks need the absolute path of a Python")
-    for name in HOOKS:
+    names = (*HOOKS, *OPTIONAL) if with_push else list_installable(folder)
+    for name in names:
         _require_way_aside(folder.path / name)
-    return tuple(_install_one(folder.path / name, interpreter) for name in HOOKS)
+    return tuple(_install_one(folder.path / name, interpreter) for name in names)
+
+
+def list_installable(folder: HooksFolder) -> tuple[str, ...]:
+    """The hooks that belong in a folder: those that all get, and of the others what is there."""
+    paths = [folder.path / name for name in OPTIONAL]
+    return (*HOOKS, *(path.name for path in paths if is_ours(path) or find_moved(path)))
 
 
 def _refuse_outside(folder: HooksFolder) -> UsageProblem:
-    lines = " and ".join(
-        f"`envtrack hooks run {name}` to {shlex.quote(str(folder.path / name))}" for name in HOOKS
-    )
+    lines = f"`envtrack hooks run {HOOKS[0]}` to {shlex.quote(str(folder.path / HOOKS[0]))}"
     return UsageProblem(
         f"core.hooksPath = {folder.setting}: git looks for hooks outside this repository, "
         "where other repositories may look too; nothing was installed",
-        hint=f"add the line {lines}; or `envtrack hooks install --force` writes there all the same",
+        hint=f"add the line {lines}, and so on for each hook; or `envtrack hooks install --force` "
+        "writes there all the same",
     )
 
 
 def _require_way_aside(path: Path) -> None:
-    """Makes sure that whatever stands at a hook's place can be moved aside and loses nothing."""
+    """Makes sure that whatever stands at a hook's place can be moved aside and loses nothing.
+
+    A tool that has put its hook there anew wants the new one, not the one from before.
+    """
     legacy = get_legacy_path(path)
     if path.is_dir():
         raise UsageProblem(f"{path} is a folder, no hook: nothing was installed")
     if not os.path.lexists(path) or is_ours(path) or not os.path.lexists(legacy):
         return
-    if not _is_same(path, legacy):
+    if not is_renewed(path, legacy):
         raise UsageProblem(
             f"{path} is not envtrack's, and {legacy.name} keeps another hook from before already: "
             "nothing was installed",
@@ -159,13 +181,12 @@ def _install_one(path: Path, interpreter: str) -> HookChange:
     remark = ""
     if kept is not None and not is_executable(kept):
         remark = "the hook from before is not executable: git did not run it, nor will the shim"
+    elif kept is not None and find_tool(kept) == "lefthook":
+        remark = (
+            "lefthook takes its place again when lefthook.yml changes: "
+            "`no_auto_install: true` there keeps it from that"
+        )
     return HookChange(name=path.name, path=path, action=action, legacy=kept, remark=remark)
-
-
-def render_shim(name: str, interpreter: str) -> bytes:
-    """The file of a hook, with Unix line ends whatever a checkout made of the template."""
-    template = (find_resource("hooks") / name).read_bytes().replace(b"\r\n", b"\n")
-    return template.replace(_PLACEHOLDER.encode(), os.fsencode(shlex.quote(interpreter)), 1)
 
 
 def uninstall_hooks(repository: Repository) -> tuple[HookChange, ...]:
@@ -177,9 +198,9 @@ def uninstall_hooks(repository: Repository) -> tuple[HookChange, ...]:
         RigFailed: the folder can't be written.
     """
     folder = find_hooks_folder(repository)
-    changes = [_uninstall_one(folder.path / name) for name in HOOKS]
+    changes = [_uninstall_one(folder.path / name) for name in list_installable(folder)]
     if folder.default.resolve() != folder.path.resolve():
-        stranded = (folder.default / name for name in HOOKS)
+        stranded = (folder.default / name for name in (*HOOKS, *OPTIONAL))
         changes.extend(_uninstall_one(path) for path in stranded if is_ours(path))
     return tuple(changes)
 
@@ -189,6 +210,9 @@ def _uninstall_one(path: Path) -> HookChange:
     has_legacy = os.path.lexists(legacy)
     was_moved = _remove_moved(path)
     if os.path.lexists(path) and not is_ours(path):
+        if has_legacy and is_renewed(path, legacy):
+            _unlink(legacy)
+            has_legacy, was_moved = False, True
         return HookChange(
             name=path.name,
             path=path,
@@ -210,46 +234,13 @@ def _uninstall_one(path: Path) -> HookChange:
     )
 
 
-def find_moved(path: Path) -> Path | None:
-    """Our shim where the pre-commit framework moves a hook when it takes its place, and runs it."""
-    moved = path.with_name(f"{path.name}.legacy")
-    return moved if is_ours(moved) else None
-
-
 def _remove_moved(path: Path) -> bool:
     """Takes away a shim of ours that another tool moved aside; whether there was one."""
-    moved = find_moved(path)
-    if moved is None:
-        return False
-    _unlink(moved)
-    return True
-
-
-def is_ours(path: Path) -> bool:
-    """Whether a file is a shim of ours, of whatever age."""
-    try:
-        with path.open("rb") as source:
-            head = source.read(_HEAD_BYTES)
-    except OSError:
-        return False
-    return any(f"# {each} ".encode() in head for each in IDS)
-
-
-def get_legacy_path(path: Path) -> Path:
-    """Where the hook that stood at a place before is kept."""
-    return path.with_name(path.name + LEGACY_SUFFIX)
-
-
-def is_executable(path: Path) -> bool:
-    """Whether git would start it."""
-    return os.access(path, os.X_OK)
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    try:
-        return one.read_bytes() == other.read_bytes() and not one.is_symlink()
-    except OSError:
-        return False
+    was_there = False
+    while (moved := find_moved(path)) is not None:
+        _unlink(moved)
+        was_there = True
+    return was_there
 
 
 def _rename(path: Path, target: Path) -> None:

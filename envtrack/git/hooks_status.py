@@ -10,16 +10,28 @@ from typing import TYPE_CHECKING
 
 from envtrack.errors import RigFailed
 from envtrack.git.environ import here
-from envtrack.git.hooks import (
-    HOOKS,
+from envtrack.git.hook_files import (
+    FRAMEWORK,
     IDS,
-    HooksFolder,
-    find_hooks_folder,
     find_moved,
+    find_tool,
     get_legacy_path,
     is_executable,
     is_ours,
 )
+from envtrack.git.hooks import (
+    HOOKS,
+    HooksFolder,
+    find_hooks_folder,
+    list_installable,
+)
+from envtrack.git.hooks_config import (
+    ConfiguredHook,
+    get_configured_path,
+    knows_configured_hooks,
+    list_configured,
+)
+from envtrack.git.hooks_trial import BARE_PATH, Trial, try_hooks
 from envtrack.process import run
 
 if TYPE_CHECKING:
@@ -36,6 +48,9 @@ class HookState(StrEnum):
     INSTALLED = "installed"
     MISSING = "not installed"
     FOREIGN = "foreign"
+    """A hook of others; ours was never there."""
+    SHADOWED = "shadowed"
+    """Ours is there, and git does not come to it."""
     NOT_EXECUTABLE = "not executable"
     BROKEN = "does not run"
 
@@ -50,13 +65,17 @@ class HookStatus:
         state: only `HookState.INSTALLED` means that git runs it: it was started to see.
         legacy: the hook that was there before and that it runs first, if there is one.
         remark: what a person has to know; empty if nothing.
+        shim: where envtrack's own file stands, if there is one.
+        is_file: whether git comes to it by its hooks folder, and not by its configuration.
     """
 
     name: str
     path: Path
     state: HookState
+    shim: Path
     legacy: Path | None = None
     remark: str = ""
+    is_file: bool = True
 
 
 def read_hooks_status(repository: Repository) -> tuple[HookStatus, ...]:
@@ -65,21 +84,67 @@ def read_hooks_status(repository: Repository) -> tuple[HookStatus, ...]:
     It only says its name then. A hook that is not ours is not started.
     """
     folder = find_hooks_folder(repository)
-    return tuple(_read_one(folder, folder.path / name, repository) for name in HOOKS)
+    configured = {hook.event: hook for hook in list_configured(repository) if hook.is_ours}
+    names = (*list_installable(folder), *configured)
+    knows = bool(configured) and knows_configured_hooks(repository)
+    return tuple(
+        _read_configured(repository, configured[name], folder, knows=knows)
+        if name in configured
+        else _read_one(folder, folder.path / name, repository)
+        for name in dict.fromkeys(names)
+    )
+
+
+def _read_configured(
+    repository: Repository, hook: ConfiguredHook, folder: HooksFolder, *, knows: bool
+) -> HookStatus:
+    """How a hook of git's configuration stands."""
+    path = get_configured_path(repository, hook.event)
+    way_out = "`envtrack hooks install` puts it right"
+    if not knows:
+        state = HookState.SHADOWED
+        remark = f"by this git, which does not know hooks of its configuration: {way_out}"
+    elif not hook.is_enabled:
+        state, remark = HookState.SHADOWED, f"by hook.{hook.name}.enabled = false: {way_out}"
+    elif not is_executable(path) or hook.command != shlex.quote(str(path)):
+        state, remark = HookState.BROKEN, f"hook.{hook.name}.command is not {path}: {way_out}"
+    else:
+        state, remark = _probe(path, repository)
+    if is_ours(folder.path / hook.event):
+        remark = f"a file in {folder.path} does the same once more: {way_out}"
+    said = f"by git's configuration, hook.{hook.name}"
+    return HookStatus(
+        name=hook.event, path=path, state=state, remark=remark or said, shim=path, is_file=False
+    )
+
+
+def try_commits(repository: Repository, hooks: tuple[HookStatus, ...]) -> tuple[Trial, ...]:
+    """A commit of a lockfile with the user's ``PATH``, and one with a graphical client's.
+
+    Nothing is tried where git does not come to our pre-commit.
+
+    Raises:
+        RigFailed: there is no room for a repository.
+    """
+    working = [hook for hook in hooks if hook.state is HookState.INSTALLED]
+    if HOOKS[0] not in [hook.name for hook in working]:
+        return ()
+    shims = {hook.name: hook.shim for hook in working if hook.is_file}
+    paths = dict.fromkeys((repository.environ.get("PATH", BARE_PATH), BARE_PATH))
+    return tuple(try_hooks(repository, shims, path=path) for path in paths)
 
 
 def _read_one(folder: HooksFolder, path: Path, repository: Repository) -> HookStatus:
     legacy = get_legacy_path(path)
-    remark = ""
+    shim, remark = path, ""
     if not os.path.lexists(path):
         state = HookState.MISSING
         stranded = folder.default / path.name
         if stranded != path and is_ours(stranded):
+            state = HookState.SHADOWED
             remark = f"the shim in {folder.default} is never run: core.hooksPath = {folder.setting}"
     elif not is_ours(path):
-        state = HookState.FOREIGN
-        moved = find_moved(path)
-        remark = "" if moved is None else f"another tool moved envtrack's shim to {moved.name}"
+        state, shim, remark = _read_foreign(path)
     elif not is_executable(path):
         state, remark = HookState.NOT_EXECUTABLE, f"`chmod +x {shlex.quote(str(path))}`"
     else:
@@ -90,7 +155,23 @@ def _read_one(folder: HooksFolder, path: Path, repository: Repository) -> HookSt
         state=state,
         legacy=legacy if os.path.lexists(legacy) else None,
         remark=remark,
+        shim=shim,
     )
+
+
+def _read_foreign(path: Path) -> tuple[HookState, Path, str]:
+    """The state where somebody else's hook stands, our shim, and a remark."""
+    moved, tool = find_moved(path), find_tool(path)
+    who = tool or "a hook of others"
+    if moved is not None and tool == FRAMEWORK and moved.suffix == ".legacy":
+        if is_executable(moved) and is_executable(path):
+            return HookState.INSTALLED, moved, f"{FRAMEWORK} stands in its place and runs it"
+        return HookState.SHADOWED, moved, f"by {FRAMEWORK}: a file is not executable"
+    if moved is not None or os.path.lexists(get_legacy_path(path)):
+        where = f", which moved envtrack's shim to {moved.name}" if moved is not None else ""
+        way_out = "`envtrack hooks install` puts the shim before it, and runs both"
+        return HookState.SHADOWED, path, f"by {who}{where}: {way_out}"
+    return HookState.FOREIGN, path, f"{who} stands there: `envtrack hooks install` runs both"
 
 
 def _probe(path: Path, repository: Repository) -> tuple[HookState, str]:

@@ -78,13 +78,29 @@ def lockfile_pathspecs(lockfiles: Sequence[str]) -> tuple[str, ...]:
     return tuple(f":(top,literal){path}" for path in lockfiles)
 
 
-def list_staged(repository: Repository, pathspecs: Sequence[str]) -> tuple[StagedPath, ...]:
+def list_staged(
+    repository: Repository, pathspecs: Sequence[str], *, base: str = "HEAD"
+) -> tuple[StagedPath, ...]:
     """Where the next commit differs from ``HEAD``; a rename is a deletion and an addition.
 
-    Right on a branch without a commit too: everything is an addition there.
+    Right on a branch without a commit too: everything is an addition there, as it is where a first
+    commit is amended (`base` is ``HEAD^``).
+    """
+    start = () if base == "HEAD" else (find_tree(repository, base),)
+    return list_changed(repository, pathspecs, "--cached", *start)
+
+
+def list_changed(
+    repository: Repository, pathspecs: Sequence[str], *span: str
+) -> tuple[StagedPath, ...]:
+    """Where two commits, or a commit and the index (``--cached``), differ; no renames are seen.
+
+    Raises:
+        CommandFailed: one of them is not there.
     """
     done = repository.git(
-        *("diff", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff"),
+        *("diff", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff"),
+        *span,
         "--",
         *pathspecs,
     )
@@ -92,6 +108,12 @@ def list_staged(repository: Repository, pathspecs: Sequence[str]) -> tuple[Stage
     return tuple(
         _parse_raw(head, path) for head, path in zip(fields[::2], fields[1::2], strict=True)
     )
+
+
+def find_tree(repository: Repository, revision: str) -> str:
+    """A revision, or the empty tree where there is none."""
+    done = repository.git("rev-parse", "--verify", "--quiet", revision, check=False)
+    return done.line or repository.git("hash-object", "-t", "tree", "--stdin").line
 
 
 def _parse_raw(head: str, path: str) -> StagedPath:
@@ -116,6 +138,12 @@ def read_entries(repository: Repository, *pathspecs: str) -> dict[str, Entry]:
         if stage == "0":
             entries[path] = Entry(mode=mode, blob=Oid(blob))
     return entries
+
+
+def list_tracked(repository: Repository, paths: Sequence[str]) -> tuple[StagedPath, ...]:
+    """Files of ``HEAD`` as if nothing had been done to them; those that are not there left out."""
+    entries = read_head_entries(repository, *paths)
+    return tuple(StagedPath(path=path, before=one, after=one) for path, one in entries.items())
 
 
 def read_head_entries(repository: Repository, *paths: str) -> dict[str, Entry]:

@@ -32,9 +32,11 @@ class FileStep(NamedTuple):
     after: Oid | None
 
 
-def list_staged_steps(repository: Repository, pathspecs: Sequence[str]) -> tuple[FileStep, ...]:
+def list_staged_steps(
+    repository: Repository, pathspecs: Sequence[str], *, base: str = "HEAD"
+) -> tuple[FileStep, ...]:
     """What the next commit will do; a file that goes and one of its name that comes are a move."""
-    rows = list_staged(repository, pathspecs)
+    rows = list_staged(repository, pathspecs, base=base)
     steps = [
         FileStep(
             path=row.path,
@@ -80,6 +82,34 @@ def list_range(repository: Repository, span: str, pathspecs: Sequence[str]) -> t
         timeout_s=_LONG_S,
     )
     return tuple(map(Oid, said.text.split()))
+
+
+def list_new(
+    repository: Repository, news: Sequence[Oid], known: Sequence[str], pathspecs: Sequence[str]
+) -> tuple[tuple[Oid, ...], Oid | None]:
+    """The commits that somebody does not have yet and that touch the files, oldest first.
+
+    Args:
+        repository: where.
+        news: what they will have.
+        known: what they have: names of commits (those that are not here are passed over), or
+            options of ``git rev-list`` such as ``--remotes=origin``.
+        pathspecs: the files.
+
+    Returns:
+        The commits, and the newest one of those that they have on which the new ones stand;
+        ``None``: they have nothing of this history.
+
+    Raises:
+        CommandFailed: git can't list them.
+    """
+    span = ("--topo-order", "--ignore-missing", *(new.hex for new in news), "--not", *known)
+    said = repository.git(
+        *("rev-list", "--reverse", "--full-history", *span, "--", *pathspecs), timeout_s=_LONG_S
+    )
+    edge = repository.git("rev-list", "--boundary", *span, "--", timeout_s=_LONG_S).text.split()
+    bounds = [name[1:] for name in edge if name.startswith("-")]
+    return tuple(map(Oid, said.text.split())), Oid(bounds[0]) if bounds else None
 
 
 class Details(NamedTuple):

@@ -13,12 +13,13 @@ one asked for is asked for as well, as long as it comes from there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from envtrack.lockfiles.group_markers import join_alternatives, join_markers
 from envtrack.lockfiles.tables import load_toml
 from envtrack.lockfiles.uv import parse
 from envtrack.lockfiles.uv_source import parse_source
+from envtrack.model.lock import Source
 from envtrack.model.names import normalise
 
 _Entry: TypeAlias = dict[str, Any]
@@ -26,6 +27,20 @@ _Edge: TypeAlias = dict[str, Any]
 _Side: TypeAlias = dict[str, list[_Entry]]
 
 _GROUPED: Final = ("optional-dependencies", "dev-dependencies", "dependency-groups")
+
+
+class Pinned(NamedTuple):
+    """A release that stands in neither lock.
+
+    Attributes:
+        name: the package's, normalised.
+        version: of the release.
+        files: its ``sdist`` and ``wheels``, as a uv.lock has them.
+    """
+
+    name: str
+    version: str
+    files: Mapping[str, Any]
 
 
 class Composer:
@@ -55,21 +70,36 @@ class Composer:
         self._same = frozenset(n for n in names if self._old.get(n) == self._new.get(n))
         self.movable = tuple(sorted(names - self._own - self._same))
 
-    def compose(self, taken: frozenset[str]) -> str:
+    def compose(self, taken: frozenset[str], *, pinned: Pinned | None = None) -> str:
         """The text of a uv.lock in which these packages are as the newer one has them.
 
         Args:
             taken: of `movable`; a package that only the older lock has is gone with it, one that
                 only the newer one has is there.
+            pinned: one package in a release of its own.
         """
         # Parsing is a page of TOML, writing needs a library of its own that nothing else does.
         import tomli_w
 
         chosen = {name: rows for name in self._names() if (rows := self._choose(name, taken))}
+        moved = "" if pinned is None else pinned.name
+        if pinned is not None:
+            chosen[moved] = [self._make_entry(pinned)]
         packages = [
-            self._fit(name, entry, chosen, taken) for name, rows in chosen.items() for entry in rows
+            self._fit(name, entry, chosen, taken, moved)
+            for name, rows in chosen.items()
+            for entry in rows
         ]
         return tomli_w.dumps({**self._head, "package": packages})
+
+    def find_source(self, name: str) -> Source | None:
+        """Where both locks have a package from; `None` if from several places or in one only."""
+        found = {
+            parse_source(entry["source"])
+            for side in (self._old, self._new)
+            for entry in side.get(name, ({"source": {"virtual": name}},))
+        }
+        return found.pop() if len(found) == 1 else None
 
     def _names(self) -> list[str]:
         return sorted(self._old.keys() | self._new.keys())
@@ -87,8 +117,34 @@ class Composer:
         side = self._new if self._is_newer(name, taken) else self._old
         return side.get(name, [])
 
+    def _make_entry(self, pinned: Pinned) -> _Entry:
+        """The entry of a release that neither lock has.
+
+        What it needs no lock says: it gets the edges of both, and whoever installs it looks whether
+        that is enough.
+        """
+        both = (*self._old.get(pinned.name, ()), *self._new.get(pinned.name, ()))
+        entry: _Entry = {
+            "name": pinned.name,
+            "version": pinned.version,
+            "source": both[-1]["source"],
+            **pinned.files,
+        }
+        if edges := [edge for one in both for edge in one.get("dependencies", ())]:
+            entry["dependencies"] = edges
+        extras: dict[str, list[_Edge]] = {}
+        for one in both:
+            for extra, edges in one.get("optional-dependencies", {}).items():
+                extras.setdefault(extra, []).extend(edges)
+        return entry | ({"optional-dependencies": extras} if extras else {})
+
     def _fit(
-        self, name: str, entry: _Entry, chosen: Mapping[str, list[_Entry]], taken: frozenset[str]
+        self,
+        name: str,
+        entry: _Entry,
+        chosen: Mapping[str, list[_Entry]],
+        taken: frozenset[str],
+        moved: str,
     ) -> _Entry:
         """An entry whose edges lead to what is there."""
         is_newer = self._is_newer(name, taken)
@@ -98,6 +154,7 @@ class Composer:
             for target, some in _by_target(edges).items():
                 # Both come from one side, or both sides say the same of it.
                 is_plain = target in self._same or is_newer == self._is_newer(target, taken)
+                is_plain = is_plain and moved not in {name, target}
                 there = chosen.get(target, ())
                 fitting += (some if there else ()) if is_plain else _point_at(there, some)
             return fitting

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from envtrack.model.comparison import Comparison
+from envtrack.model.isolation import Isolation
 from envtrack.model.oid import Commit
 from envtrack.model.verdict import Judgement
 
@@ -90,6 +91,7 @@ class Answer:
         folder: the session's folder.
         hints: what to do next, a line each; commands where there are any.
         notes: what the reader must know about how far to trust this.
+        isolation: which of the packages that the culprit moved is to blame, if that was tried.
     """
 
     session: str
@@ -108,3 +110,4 @@ class Answer:
     last_lines: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    isolation: Isolation | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 FOLDER = ".envtrack"
 CONFIG = f"{FOLDER}/config.yaml"
 POLICIES = f"{FOLDER}/policies"
+TRIAGE = f"{FOLDER}/triage"
 SNAPSHOTS = f"{FOLDER}/snapshots"
 
 # What lockfiles are called, as git's patterns; of several in one folder the first is meant. The

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from envtrack.model.breach import Breach, Excuse, Level
-from envtrack.policy import content, freeze, one_layer, recorded, whole
+from envtrack.policy import content, experiment, freeze, one_layer, recorded, whole
 from envtrack.policy.interface import OVERRIDE, Fault, JudgesStep, Step
 
 if TYPE_CHECKING:
@@ -24,11 +24,14 @@ class _Entry(NamedTuple):
 
 
 RULES: Final[dict[str, _Entry]] = {
+    "readable": _Entry(recorded.judge_readable, recorded.WHY_READABLE),
     "one-layer": _Entry(one_layer.judge_layers, one_layer.WHY),
     "freeze": _Entry(freeze.judge_time, freeze.WHY, needs_message=True),
     "record": _Entry(recorded.judge_record, recorded.WHY_RECORD),
     "reason": _Entry(recorded.judge_reason, recorded.WHY_REASON, needs_message=True),
+    "commands": _Entry(recorded.judge_commands, recorded.WHY_COMMANDS, needs_message=True),
     "verified": _Entry(recorded.judge_verified, recorded.WHY_VERIFIED),
+    "experiment": _Entry(experiment.judge_experiment, experiment.WHY),
     "pins": _Entry(content.judge_pins, content.WHY_PINS),
     "bans": _Entry(content.judge_bans, content.WHY_BANS),
     "sources": _Entry(content.judge_sources, content.WHY_SOURCES),
@@ -59,7 +62,8 @@ def _judge(policy: UpgradePolicy, step: Step, today: date) -> Iterator[Breach]:
     rules = policy.find_rules(step.lockfile)
     for name, entry in RULES.items():
         options = rules[name]
-        if options.level is Level.OFF:
+        # Of what can't be read no other rule can say anything.
+        if options.level is Level.OFF or (step.unreadable and name != "readable"):
             continue
         is_answerable = entry.needs_message or name in policy.overrides
         for fault in entry.judge(step, options):

@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 REASON = "env-reason"
 SECURITY = "env-security"
 OVERRIDE = "env-override"
+COMMAND = "env-command"
+
+ReadBeside: TypeAlias = Callable[[str], tuple[str | None, str | None]]
+"""The text of a file beside the lockfile before and after; ``None``: there is none."""
+
+
+def _find_nothing(_: str) -> tuple[str | None, str | None]:
+    return None, None
 
 
 class RecordState(StrEnum):
@@ -45,6 +53,8 @@ class Step(NamedTuple):
         trailers: key in lower case and value of each trailer; ``None``: there is no message yet.
         is_committed: whether there is a commit already.
         good_at: when a smoke test last called exactly this environment good; ``None``: never.
+        unreadable: why the lockfile can't be read, with its line; empty: it can.
+        read_beside: reads a file of the lockfile's folder, by its path from there.
     """
 
     name: str
@@ -60,6 +70,8 @@ class Step(NamedTuple):
     trailers: tuple[tuple[str, str], ...] | None = None
     is_committed: bool = False
     good_at: datetime | None = None
+    unreadable: str = ""
+    read_beside: ReadBeside = _find_nothing
 
     def find_trailers(self, key: str) -> tuple[str, ...]:
         """The values of a trailer, by its key in lower case."""

@@ -13,6 +13,7 @@ from envtrack.policy.interface import Fault, Step, join_names, say_change
 
 if TYPE_CHECKING:
     from envtrack.config.policy_schema import OneLayer
+    from envtrack.model.policy import Options
 
 WHY = (
     "where several layers moved at once, nobody can say which of them broke it, and going back "
@@ -51,7 +52,7 @@ def _group(step: Step, options: OneLayer) -> list[tuple[str, list[Change]]]:
     moved = (*facts, *step.list_moved(with_forced=options.count_forced))
     for change in sorted(moved, key=lambda one: one.layer.height):
         if change.layer not in options.ignore:
-            found.setdefault(_find_group(change, options), []).append(change)
+            found.setdefault(find_group(change, options), []).append(change)
     return list(found.items())
 
 
@@ -70,7 +71,8 @@ def _is_of_machine(fact: Change) -> bool:
     return fact.layer not in _OF_ENVIRONMENT
 
 
-def _find_group(change: Change, options: OneLayer) -> str:
+def find_group(change: Change, options: OneLayer | Options) -> str:
+    """What counts as the layer of a change: a package's own, several together, or its layer."""
     if not change.is_fact and any(fnmatchcase(change.name, glob) for glob in options.own_layer):
         return f"package {change.name}"
     for names in options.together:
@@ -95,8 +97,20 @@ def _tell_ways(step: Step, groups: list[tuple[str, list[Change]]]) -> Iterator[s
         )
     of_lock = [changes for name, changes in groups if name not in of_machine]
     if len(of_lock) > 1:
+        if step.lockfile.rpartition("/")[2] == "uv.lock":
+            yield _tell_split(step)
         later = [change for changes in of_lock[1:] for change in changes]
         yield from tell_way_back(step, later)
+
+
+def _tell_split(step: Step) -> str:
+    where = f" --lockfile {shlex.quote(step.lockfile)}" if "/" in step.lockfile else ""
+    if step.is_committed:
+        return (
+            "if it is the last commit and not published, let each layer have a commit of its own: "
+            f"`envtrack split HEAD{where}`"
+        )
+    return f"let each layer have a commit of its own, lowest first: `envtrack split{where}`"
 
 
 def tell_way_back(step: Step, changes: list[Change]) -> Iterator[str]:

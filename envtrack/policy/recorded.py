@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from envtrack.policy.interface import REASON, Fault, RecordState, Step
+from envtrack.policy.interface import COMMAND, REASON, Fault, RecordState, Step
 
 if TYPE_CHECKING:
     from envtrack.config.policy_schema import Rule, Verified
 
 WHY_RECORD = "without a record nobody can say later what this worked on, or go back to it"
 WHY_REASON = "in half a year nobody knows whether it may be taken back"
+WHY_COMMANDS = "whoever has to do it again, or take it back, must not guess"
+WHY_READABLE = "what can't be read can't be installed, compared or gone back to"
 WHY_VERIFIED = "an environment that nobody has tried is tried by whoever needs it next"
 
 
@@ -39,6 +41,24 @@ def judge_reason(step: Step, _: Rule) -> Iterator[Fault]:
         yield Fault(
             found="the message does not say why packages move",
             ways_out=("add a line at the message's end: `Env-Reason: …`",),
+        )
+
+
+def judge_commands(step: Step, _: Rule) -> Iterator[Fault]:
+    """Whether the message says which commands moved them."""
+    if step.list_moved() and not any(step.find_trailers(COMMAND)):
+        yield Fault(
+            found="the message does not say by which commands packages move",
+            ways_out=("add a line for each at the message's end: `Env-Command: uv lock …`",),
+        )
+
+
+def judge_readable(step: Step, _: Rule) -> Iterator[Fault]:
+    """Whether there is a lockfile at all, or a file that only has its name."""
+    if step.unreadable:
+        yield Fault(
+            found=step.unreadable,
+            ways_out=(f"`git checkout <a commit before> -- {step.lockfile}`, then lock again",),
         )
 
 

@@ -35,6 +35,7 @@ class Bench:
         is_driven: a session drives the search, in a worktree of its own; otherwise the script was
             started by hand: verdicts are neither looked up nor recorded, and nothing is cleaned.
         store: the verdicts.
+        is_fresh: nothing that is known already counts: it is tried once more.
     """
 
     plan: Plan
@@ -43,6 +44,7 @@ class Bench:
     scratch: Path
     is_driven: bool
     store: Store
+    is_fresh: bool = False
 
     @property
     def environment(self) -> Path:

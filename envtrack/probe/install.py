@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ from envtrack.probe.bench import (
     run_here,
     write_notes,
 )
+from envtrack.probe.composed import name_composed, put_composed
 from envtrack.probe.identity import Candidate, read_candidate
 from envtrack.probe.submodules import Origin, bring_submodules
 from envtrack.probe.tree import put_smoke_files
@@ -32,6 +34,7 @@ from envtrack.process import run
 if TYPE_CHECKING:
     from envtrack.probe.verify import Misfit
 
+NEEDS = "needs.json"
 READY = "ready"
 STALE = "stale"
 
@@ -51,22 +54,25 @@ def install(bench: Bench, command: Sequence[str]) -> str:
     """
     forget_notes(bench)
     commit = bench.tree.read_head()
+    subject = name_composed(bench.tree, bench.files) if bench.plan.is_composed else commit
     if bench.is_driven:
-        known = bench.store.find_known(bench.plan.id, commit)
+        known = None if bench.is_fresh else bench.store.find_known(bench.plan.id, subject)
         if known is not None and known.judgement is not None:
             return str(known.judgement.verdict.bisect_code)
         bench.tree.scour(commit)
-    notes = _begin(bench, commit)
+    notes = _begin(bench, commit, subject)
     if not bench.tree.is_whole(bench.plan.lockfile):
         raise RigFailed(f"{bench.plan.lockfile}: git did not check it out at {commit.short}")
     if bench.is_driven:
         origin = Origin(modules=Path(bench.plan.common_dir) / "modules", tree=Path(bench.plan.root))
         said = bring_submodules(bench.tree, origin)
         (notes.path / "tree.log").write_text("".join(f"{line}\n" for line in said))
+    if bench.plan.is_composed:
+        put_composed(bench.tree, bench.files, bench.plan.lockfile)
     candidate = read_candidate(bench.tree, bench.plan, bench.files)
     notes = replace(notes, key=candidate.key)
-    if candidate.key and bench.is_driven:
-        same = bench.store.find_same(bench.plan.id, candidate.key)
+    if candidate.key and bench.is_driven and not bench.is_fresh:
+        same = bench.store.find_same(bench.plan.id, candidate.key, shared=bench.plan.shares_with)
         if same is not None and same.judgement is not None:
             return finish(bench, notes, same.judgement, same_as=same.commit)
     if not bench.project.is_dir():
@@ -87,20 +93,20 @@ def install_stale(bench: Bench, command: Sequence[str]) -> str:
     return _sync(bench, notes, candidate, command, is_stale=True)
 
 
-def _begin(bench: Bench, commit: Oid) -> Notes:
-    folder = _new_folder(bench, commit)
+def _begin(bench: Bench, commit: Oid, subject: Oid) -> Notes:
+    folder = _new_folder(bench, subject)
     number, now = 0, time.time()
     if bench.is_driven:
-        number = bench.store.begin(bench.plan.id, commit, log=folder, at=now)
+        number = bench.store.begin(bench.plan.id, subject, log=folder, at=now)
     notes = Notes(folder=str(folder), commit=commit.hex, number=number, started=now)
     write_notes(bench, notes)
     return notes
 
 
-def _new_folder(bench: Bench, commit: Oid) -> Path:
+def _new_folder(bench: Bench, subject: Oid) -> Path:
     bench.files.logs.mkdir(parents=True, exist_ok=True)
     number = 1 + sum(1 for _ in bench.files.logs.iterdir())
-    while (folder := bench.files.logs / f"{number:03d}-{commit.short}").exists():
+    while (folder := bench.files.logs / f"{number:03d}-{subject.short}").exists():
         number += 1
     folder.mkdir()
     return folder
@@ -130,7 +136,7 @@ def _sync(
             if anew == ["--reinstall"]:
                 misfits = tuple(misfit for misfit in misfits if not misfit.is_lost_file)
             if not misfits:
-                return READY
+                return _look_at_needs(bench, notes, candidate) if bench.plan.is_composed else READY
             if anew == ["--reinstall"]:
                 return finish(bench, notes, _untestable("environment", _say(misfits)))
             anew = ["--reinstall"]
@@ -144,6 +150,23 @@ def _sync(
             time.sleep(2.0**tries)
             tries += 1
         _put_log_aside(notes)
+
+
+def _look_at_needs(bench: Bench, notes: Notes, candidate: Candidate) -> str:
+    """Whether the parts of a composed environment are made for each other."""
+    from envtrack.probe.needs import find_broken_needs
+
+    own = frozenset(p.name for p in candidate.lock.local_trees) if candidate.lock else frozenset()
+    broken = find_broken_needs(bench.environment, own=own)
+    (notes.path / NEEDS).write_text(json.dumps(broken), "utf-8")
+    try:
+        tolerated = json.loads(bench.files.tolerated.read_text("utf-8"))
+    except FileNotFoundError:
+        return READY  # of the ends nothing is known yet
+    if new := [need for need in broken if need not in tolerated]:
+        reason = f"what it is made of does not fit together: {'; '.join(new[:3])}"
+        return finish(bench, notes, _untestable("requirements", reason))
+    return READY
 
 
 def _put_log_aside(notes: Notes) -> None:
@@ -209,5 +232,5 @@ def _say(misfits: tuple[Misfit, ...]) -> str:
 
 
 def _untestable(kind: str, reason: str) -> Judgement:
-    stage = "environment" if kind == "environment" else "sync"
+    stage = "environment" if kind in {"environment", "requirements"} else "sync"
     return Judgement(verdict=Verdict.UNTESTABLE, stage=stage, kind=kind, reason=reason)

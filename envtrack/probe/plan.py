@@ -47,6 +47,15 @@ class Plan:
         keep: whether the worktree stays.
         machine: the name of the machine that probes.
         layers: the project's own word on which packages belong to which layer.
+        match: a regular expression that the output of the hunted failure has; empty: it is known by
+            its fingerprint at the bad end.
+        any_failure: every failure is the hunted one.
+        commit_only: the search ends with the commit, and does not go on to the package.
+        package_only: it ends with the package, and does not go on to its release.
+        shares_with: the id of a session whose verdicts count as well; empty: none.
+        suspects: names of packages that are tried first, where lockfiles are composed.
+        is_composed: its probes are not of commits: each puts a composed lockfile into the tree of
+            the bad end and installs it as it stands.
     """
 
     id: str
@@ -72,6 +81,13 @@ class Plan:
     keep: bool = False
     machine: str = ""
     layers: LayerRules = ()
+    match: str = ""
+    any_failure: bool = False
+    commit_only: bool = False
+    package_only: bool = False
+    shares_with: str = ""
+    suspects: tuple[str, ...] = ()
+    is_composed: bool = False
 
     @classmethod
     def of(cls, **settings: Any) -> Self:  # noqa: ANN401 - the fields below `smoke`, by name
@@ -167,6 +183,21 @@ class SessionFiles:
         return self.folder / "answer.md"
 
     @property
+    def composed(self) -> Path:
+        """The lockfile of the probe that runs, or ran last, where lockfiles are composed."""
+        return self.folder / "composed.lock"
+
+    @property
+    def hunted(self) -> Path:
+        """The fingerprint of the failure at the bad end, JSON, once it was seen."""
+        return self.folder / "hunted.json"
+
+    @property
+    def tolerated(self) -> Path:
+        """Broken requirements that the ends have as well, JSON; `isolate` tolerates them."""
+        return self.folder / "tolerated.json"
+
+    @property
     def store(self) -> Path:
         """The verdicts of all sessions of this repository."""
         return self.folder.parent.parent / "verdicts.sqlite"
@@ -207,6 +238,7 @@ def read_plan(files: SessionFiles) -> Plan:
                 "paths": tuple(document["paths"]),
                 "smoke_files": tuple(document["smoke_files"]),
                 "neighbours": tuple(document["neighbours"]),
+                "suspects": tuple(document.get("suspects", ())),
                 "timeout_is": Verdict(document["timeout_is"]),
                 "stale": Stale(document["stale"]),
                 "selection": Selection(**selection),

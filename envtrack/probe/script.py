@@ -40,7 +40,7 @@ trap 'leave 128' EXIT HUP INT TERM
 
 # Install, in a fresh environment.
 export UV_PROJECT_ENVIRONMENT="$scratch/env" UV_PYTHON_DOWNLOADS="${UV_PYTHON_DOWNLOADS:-never}"
-answer=$(step install uv sync --locked @OPTIONS@) || leave 128
+answer=$(step install uv sync @MODE@ @OPTIONS@) || leave 128
 @STALE@[ "$answer" = ready ] || leave "$answer"
 
 # Judge.
@@ -68,6 +68,8 @@ def render_script(plan: Plan, files: SessionFiles) -> str:
     options += [f"--python={plan.python}"] if plan.python else []
     values = {
         "OPTIONS": shlex.join(options),
+        # Nothing but the environment of a composed lockfile is tried: no project fits it.
+        "MODE": "--frozen" if plan.is_composed else "--locked",
         "ID": plan.id,
         "BAD": plan.bad[:10],
         "GOOD": plan.good[:10],

@@ -17,7 +17,29 @@ _PYTEST = re.compile(r"(^|[\s;&|/])(pytest|py\.test)(\s|$)")
 _COLLECTION = re.compile(r"Interrupted: \d+ errors? during collection")
 # Likewise 4: a command line it does not understand, or a conftest.py that can't be imported.
 _CONFTEST = re.compile(r"ImportError while loading conftest|ConftestImportFailure")
-_DISK = re.compile(r"No space left on device|\[Errno 28\]|Disk quota exceeded")
+# What befalls the machine and not the commit. A driver that is too old for a new CUDA is not among
+# them: that is a finding. (NVIDIA: Xid and NVML messages; glibc's words for name resolution.)
+_RIG = {
+    "disk-full": (
+        re.compile(r"No space left on device|\[Errno 28\]|Disk quota exceeded"),
+        "the disk is full",
+    ),
+    "driver-mismatch": (
+        re.compile(r"Failed to initialize NVML: |Driver/library version mismatch"),
+        "the driver's kernel module and library differ: reload it, or reboot",
+    ),
+    "gpu-lost": (
+        re.compile(
+            r"uncorrectable ECC error|GPU (?:has fallen off|is lost)|system not yet initialized"
+            r"|all CUDA-capable devices are busy or unavailable"
+        ),
+        "the GPU can't be used just now",
+    ),
+    "name-resolution": (
+        re.compile(r"Temporary failure in name resolution|Name or service not known"),
+        "a name can't be resolved",
+    ),
+}
 
 
 def judge_smoke(  # noqa: PLR0911 - a line a case
@@ -28,7 +50,8 @@ def judge_smoke(  # noqa: PLR0911 - a line a case
     0 is good; 125 untestable; 126 and 127 abort, the command itself is missing; a signal is bad;
     anything else is bad. If the command is pytest, its own codes count: 4 (usage) and 5 (no tests)
     untestable, 2 (interrupted) and 3 (internal error) abort, but a test file that can't be imported
-    is bad (https://docs.pytest.org/en/stable/reference/exit-codes.html).
+    is bad (https://docs.pytest.org/en/stable/reference/exit-codes.html). Where the machine failed
+    (a full disk, a lost GPU, no name resolution), nothing is said of the commit.
 
     Args:
         ended: how it ended.
@@ -43,8 +66,9 @@ def judge_smoke(  # noqa: PLR0911 - a line a case
         return _say(timeout_is, "timeout", reason, None)
     if code == 0:
         return _say(Verdict.GOOD, "exit", "the smoke test passed", 0)
-    if _DISK.search(output):
-        return _say(Verdict.ABORTED, "disk-full", "the disk is full", code)
+    for kind, (pattern, said) in _RIG.items():
+        if pattern.search(output):
+            return _say(Verdict.ABORTED, kind, said, code)
     if code < 0 or _FIRST_SIGNAL <= code <= _LAST_SIGNAL:
         number = -code if code < 0 else code - 128
         return _say(Verdict.BAD, "signal", f"the smoke test died of {_signal_name(number)}", code)

@@ -33,6 +33,7 @@ from envtrack.probe.tree import Tree
 
 SCRATCH = "ENVTRACK_SCRATCH"
 GIT_FOLDER = "ENVTRACK_GIT_FOLDER"
+FRESH = "ENVTRACK_FRESH"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -72,6 +73,7 @@ def _make_bench(files: SessionFiles, top: Path) -> Bench:
         scratch=Path(scratch) if scratch else files.folder / "by-hand",
         is_driven=LIFELINE in os.environ,
         store=Store(files.store),
+        is_fresh=FRESH in os.environ,
     )
 
 
@@ -96,6 +98,7 @@ def _act(bench: Bench, action: str, command: Sequence[str]) -> str:
 
 def _judge(bench: Bench, command: Sequence[str]) -> str:
     """The number of the smoke test's verdict."""
+    from envtrack.probe.failures import tell_failures_apart
     from envtrack.probe.smoke import judge_smoke
 
     notes, plan = read_notes(bench), bench.plan
@@ -107,7 +110,7 @@ def _judge(bench: Bench, command: Sequence[str]) -> str:
         timeout_is=plan.timeout_is,
         timeout_s=plan.smoke_timeout_s,
     )
-    return finish(bench, notes, judgement)
+    return finish(bench, notes, tell_failures_apart(bench, notes, judgement))
 
 
 if __name__ == "__main__":

@@ -114,13 +114,18 @@ class Store:
         """What is known of a commit in this session; the rig's failures are no knowledge."""
         return self._newest("session = ? AND commit_oid = ?", session, commit.hex)
 
-    def find_same(self, session: str, key: str) -> Observation | None:
+    def find_same(self, session: str, key: str, *, shared: str = "") -> Observation | None:
         """The verdict of the smoke test at another commit with the same environment and code.
 
         Not what uv said there: two lockfiles can install the same and only one of them be stale.
+
+        Args:
+            session: whose verdicts count.
+            key: of environment and code.
+            shared: another session of the same smoke test whose verdicts count too.
         """
-        where = "session = ? AND environment = ? AND same_as IS NULL AND stage = 'smoke'"
-        return self._newest(where, session, key)
+        where = "session IN (?, ?) AND environment = ? AND same_as IS NULL AND stage = 'smoke'"
+        return self._newest(where, session, shared or session, key)
 
     def _newest(self, where: str, *values: str) -> Observation | None:
         found = self._select(f"{where} AND verdict NOT NULL AND verdict != 'aborted'", *values)

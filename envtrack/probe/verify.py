@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
@@ -94,7 +94,7 @@ def _check_one(
         yield Misfit(package=name, what=f"{one.version} is installed and not locked")
         return
     locked = versions[name]
-    if None not in locked and not _is_one_of(one.version, locked):
+    if None not in locked and not is_one_of(one.version, locked):
         shown = " or ".join(sorted(version or "" for version in locked))
         yield Misfit(package=name, what=f"{one.version} is installed, {shown} is locked")
     missing = _first_missing_file(one)
@@ -102,7 +102,8 @@ def _check_one(
         yield Misfit(package=name, what=f"its file {missing} is gone", is_lost_file=True)
 
 
-def _is_one_of(version: str, locked: list[str | None]) -> bool:
+def is_one_of(version: str, locked: Sequence[str | None]) -> bool:
+    """Whether a version is among those that are locked, however either is written."""
     # A wheel's own metadata may write it in another way: 1.0.0-rc.1 for 1.0.0rc1.
     if version in locked:
         return True

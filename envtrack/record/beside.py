@@ -86,15 +86,10 @@ def record_beside(
         UsageProblem: the machine's name can't be one, or a newer envtrack wrote the record.
         RigFailed: the file can't be written.
     """
-    name = find_machine_name(environ, configured=settings.machine, salt=settings.salt)
-    path = snapshot_path(name, lockfile)
-    target = _check_target(repository.root, path)
-    snapshot = (take or _find_taker())(
-        _describe_machine(repository, lockfile, environ, settings.salt),
-        name=name,
-        lockfile=LockfileRef(path=lockfile, blob=blob),
-        now=datetime.now(UTC),
+    path, snapshot = take_record(
+        repository, lockfile, blob, environ=environ, settings=settings, take=take
     )
+    target = repository.root / path
     for earlier in _read_earlier(repository, path):
         if (kept := snapshot.with_time_of(earlier)) is earlier:
             snapshot = kept
@@ -112,23 +107,54 @@ def record_beside(
     )
 
 
-def _find_taker() -> TakesSnapshots:
+def take_record(
+    repository: Repository,
+    lockfile: str,
+    blob: Oid,
+    *,
+    environ: Mapping[str, str],
+    settings: Settings,
+    take: TakesSnapshots | None = None,
+) -> tuple[str, Snapshot]:
+    """Where this machine's record beside a lockfile stands, and what it would say now.
+
+    Nothing is written; see `record_beside` for the arguments.
+
+    Raises:
+        UsageProblem: the machine's name can't be one.
+        RigFailed: git can't record there.
+    """
+    name = find_machine_name(environ, configured=settings.machine, salt=settings.salt)
+    path = snapshot_path(name, lockfile)
+    _require_place(repository.root, path)
+    snapshot = (take or find_taker())(
+        describe_machine(repository, lockfile, environ, settings.salt),
+        name=name,
+        lockfile=LockfileRef(path=lockfile, blob=blob),
+        now=datetime.now(UTC),
+    )
+    return path, snapshot
+
+
+def find_taker() -> TakesSnapshots:
+    """What looks at a machine where nobody gives another; imported only now."""
     from envtrack.collect.take import take_snapshot
 
     return take_snapshot
 
 
-def _describe_machine(
+def describe_machine(
     repository: Repository, lockfile: str, environ: Mapping[str, str], salt: str
 ) -> Machine:
+    """This machine, as it is looked at for the record beside a lockfile."""
     from envtrack.collect.this_machine import this_machine
 
     project = repository.root / PurePosixPath(lockfile).parent
     return this_machine(without_git(environ), project, salt=salt)
 
 
-def _check_target(root: Path, path: str) -> Path:
-    """The record's file; no folder on the way to it may lead out of the repository."""
+def _require_place(root: Path, path: str) -> None:
+    """Makes sure that no folder on the way to a record leads out of the repository."""
     folder = root
     for part in PurePosixPath(path).parts[:-1]:
         folder = folder / part
@@ -136,7 +162,6 @@ def _check_target(root: Path, path: str) -> Path:
             raise RigFailed(
                 f"{folder.relative_to(root)} is a symbolic link: git can't record there"
             )
-    return root / path
 
 
 def _read_earlier(repository: Repository, path: str) -> Iterator[Snapshot]:

@@ -43,7 +43,6 @@ def check_staged(
 
     Raises:
         ConfigProblem: a policy or the configuration says what it may not say.
-        LockfileProblem: a staged lockfile can't be read.
     """
     from envtrack.config import policies as files
     from envtrack.config import settings as configuration

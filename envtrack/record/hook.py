@@ -27,13 +27,25 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from envtrack.collect.interface import Machine
+    from envtrack.model.breach import Judged
     from envtrack.model.snapshot import LockfileRef, Snapshot
     from envtrack.record.beside import TakesSnapshots
 
 BUDGET_S = 5.0
-HOOKS = ("pre-commit", "commit-msg", "post-commit")
-# What tells the shim to stop the commit; no error of Python's own ends with it.
+# What tells the shim to stop the commit, or the push; no error of Python's own ends with it.
 BROKEN = 8
+# The hooks, each with what was not done where it went wrong.
+_NO_RECORD = "no record of this machine was taken"
+HOOKS = {
+    "pre-commit": _NO_RECORD,
+    "prepare-commit-msg": "the message has no summary",
+    "commit-msg": "the policy was not looked at",
+    "post-commit": "the index was not squared with the new record",
+    "post-merge": _NO_RECORD,
+    "post-checkout": "the environment was not looked at",
+    "post-rewrite": _NO_RECORD,
+    "pre-push": "what is pushed was not looked at",
+}
 
 # A look at an old record must not wait for a partial clone's server: newer gits (2.39.4, 2.45.1)
 # know the first variable, older ones find that no protocol is allowed.
@@ -110,29 +122,12 @@ def main(arguments: Sequence[str], *, take: TakesSnapshots | None = None) -> int
 
 
 def _judge(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Judges what is staged by the repository's own policy, if it has one."""
-    if tuple(arguments[:1]) not in {("pre-commit",), ("commit-msg",)}:
-        return 0
-    from envtrack.record.check import check_staged, has_policy
-
-    try:
-        repository = open_repository(Path(), environ)
-    except EnvtrackError:
-        return 0  # it was said already
-    is_ours = not repository.is_bare and not is_in_progress(repository.git_dir)
-    if not is_ours or not has_policy(repository.root):
+    """Judges what is staged, or pushed, by the repository's own policy, if it has one."""
+    name = arguments[0] if arguments else ""
+    if name not in {"pre-commit", "commit-msg", "pre-push"}:
         return 0
     try:
-        message = None
-        if arguments[0] == "commit-msg":
-            message = read_text(Path(arguments[1]))
-        memory = HookMemory(repository.git_dir)
-        judged = check_staged(
-            repository,
-            message=message,
-            read_settings=memory.read_settings,
-            read_policies=memory.read_policies,
-        )
+        judged = _find_judged(name, arguments[1:], environ)
     except ConfigProblem as problem:
         # Nobody can keep rules that nobody can read.
         _say(f"envtrack: {problem.message}")
@@ -140,16 +135,41 @@ def _judge(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     except Exception as error:  # noqa: BLE001 - the boundary: no fault of ours stops a commit
         _say(f"envtrack: the policy was not looked at: {error}")
         return 0
-    if arguments[0] == "pre-commit":
-        # Without that the shim of commit-msg starts nothing; where it can't be left, CI looks.
-        with contextlib.suppress(OSError, RigFailed):
-            memory.ask_message(is_asked=bool(judged.waiting))
-    if judged.breaches:
+    if judged is not None and judged.breaches:
         from envtrack.report.check import render_check_text
         from envtrack.report.look import Look
 
         _say(render_check_text(judged, Look()).rstrip())
-    return BROKEN if judged.is_broken else 0
+    return BROKEN if judged is not None and judged.is_broken else 0
+
+
+def _find_judged(name: str, given: Sequence[str], environ: Mapping[str, str]) -> Judged | None:
+    """What the policy says; ``None`` where there is none, or nothing to judge."""
+    try:
+        repository = open_repository(Path(), environ)
+    except EnvtrackError:
+        return None  # it was said already
+    if name == "pre-push":
+        from envtrack.record.push import check_push, parse_push
+
+        return check_push(repository, parse_push(sys.stdin.read(), *given))
+    from envtrack.record.check import check_staged, has_policy
+
+    is_ours = not repository.is_bare and not is_in_progress(repository.git_dir)
+    if not is_ours or not has_policy(repository.root):
+        return None
+    memory = HookMemory(repository.git_dir)
+    judged = check_staged(
+        repository,
+        message=read_text(Path(given[0])) if name == "commit-msg" else None,
+        read_settings=memory.read_settings,
+        read_policies=memory.read_policies,
+    )
+    if name == "pre-commit":
+        # Without that the shim of commit-msg starts nothing; where it can't be left, CI looks.
+        with contextlib.suppress(OSError, RigFailed):
+            memory.ask_message(is_asked=bool(judged.waiting))
+    return judged
 
 
 def _say(text: str) -> None:
@@ -159,29 +179,36 @@ def _say(text: str) -> None:
 def _run(
     arguments: Sequence[str], environ: Mapping[str, str], take: TakesSnapshots | None
 ) -> tuple[str, ...]:
+    """What could not be done."""
     name = arguments[0] if arguments else ""
     if name not in HOOKS:
         raise UsageProblem(f"there is no hook of ours called {name!r}")
     # git starts its hooks at the top level of the working tree.
     repository = open_repository(Path(), environ)
-    if name == "pre-commit":
-        from envtrack.record.commit import record_commit
+    given = tuple(arguments[1:])
+    match name:
+        case "pre-commit":
+            from envtrack.record.commit import record_commit
 
-        return record_commit(repository, environ=environ, take=WithinBudget(take))
-    if name == "commit-msg":
-        return ()  # it only judges
-    from envtrack.record.square import square_index
+            return record_commit(repository, environ=environ, take=WithinBudget(take))
+        case "prepare-commit-msg":
+            from envtrack.record.message import describe_in_message
 
-    square_index(repository)
+            memory = HookMemory(repository.git_dir)
+            describe_in_message(repository, memory, Path(given[0]), base=(*given, "HEAD")[1])
+        case "post-commit" | "post-merge" | "post-checkout" | "post-rewrite":
+            from envtrack.record.after import Afterwards
+
+            after = Afterwards(repository, environ, WithinBudget(take), _say)
+            return after.run(name, given, read_input=sys.stdin.read)
+        case _:
+            pass  # they only judge
     return ()
 
 
 def _warn(arguments: Sequence[str], why: str) -> None:
-    said = "no record of this machine was taken"
-    if tuple(arguments[:1]) == ("post-commit",):
-        said = "the index was not squared with the new record"
-    line = " ".join(f"envtrack: {said}: {why}".split())
-    _say(line)
+    said = HOOKS.get(arguments[0] if arguments else "", _NO_RECORD)
+    _say(" ".join(f"envtrack: {said}: {why}".split()))
 
 
 def run(arguments: Sequence[str], *, take: TakesSnapshots | None = None) -> NoReturn:

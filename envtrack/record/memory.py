@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import dataclass
+import os
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from envtrack import __version__
@@ -19,11 +20,12 @@ from envtrack.model.oid import Oid
 from envtrack.model.paths import CONFIG
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from envtrack.config.policies import Policy
     from envtrack.config.settings import Settings
+    from envtrack.model.selection import Selection
 
 # The shims in hooks/ know this folder and the first three names.
 _FOLDER = "envtrack/hook"
@@ -35,6 +37,7 @@ _POLICIES = "policies.json"
 _PATHSPECS = "pathspecs"
 _SETTINGS = "settings.json"
 _WRITTEN = "written.json"
+_WAITING = "waiting"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +113,7 @@ class HookMemory:
             "machine": settings.machine,
             "salt": settings.salt,
             "layers": settings.layers,
+            "selection": asdict(settings.selection),
         }
         write_whole(self._folder / _SETTINGS, json.dumps(document))
         lines = [f"{line}\n" for line in lockfile_pathspecs(settings.lockfiles)]
@@ -175,6 +179,34 @@ class HookMemory:
         """Leaves a note for post-commit."""
         self._save(_PENDING, _render_pending(pending))
 
+    def read_waiting(self) -> tuple[str, ...]:
+        """The lockfiles whose record waits until their packages are installed."""
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            listed = json.loads((self._folder / _WAITING).read_text("utf-8").splitlines()[1])
+            return tuple(map(str, listed))
+        return ()
+
+    def wait_for(self, sites: Mapping[str, Path], *, instead_of: Sequence[str] = ()) -> None:
+        """Has the record of lockfiles wait until something is installed in a folder.
+
+        The shim of post-commit compares the folder's time with that of the file that is left here.
+
+        Args:
+            sites: by lockfile, the folder in which its packages are installed.
+            instead_of: the lockfiles that wait no more unless they are among `sites`.
+        """
+        mark = self._folder / _WAITING
+        others = [path for path in self.read_waiting() if path not in {*instead_of, *sites}]
+        if not sites:
+            # What else there is waits on in the file that is there.
+            if mark.exists() and not others:
+                mark.unlink(missing_ok=True)
+            return
+        site = next(iter(sites.values()))
+        write_whole(mark, f"{site}\n{json.dumps([*others, *sites])}\n")
+        at = site.stat().st_mtime_ns
+        os.utime(mark, ns=(at, at))
+
     @property
     def _folder(self) -> Path:
         return self.git_dir / _FOLDER
@@ -229,4 +261,14 @@ def _parse_settings(document: dict[str, Any]) -> Settings:
         machine=document["machine"],
         salt=document["salt"],
         layers=tuple((Layer(name), tuple(globs)) for name, globs in document["layers"]),
+        selection=_parse_selection(document["selection"]),
     )
+
+
+def _parse_selection(document: dict[str, Any]) -> Selection:
+    from envtrack.model.selection import Selection
+
+    plain: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in document.items()
+    }
+    return Selection(**plain)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from envtrack.compare.layer_rules import assign_layers
 from envtrack.compare.locks import compare_locks
 from envtrack.compare.snapshots import compare_snapshots
-from envtrack.errors import SnapshotProblem
+from envtrack.errors import LockfileProblem, SnapshotProblem
 from envtrack.git.staged import find_content, lockfile_pathspecs
 from envtrack.git.steps import (
     FileStep,
@@ -22,6 +23,7 @@ from envtrack.model.paths import snapshot_path
 from envtrack.model.snapshot import Snapshot, parse_snapshot
 from envtrack.policy.interface import RecordState, Step
 from envtrack.record.lock_bytes import make_include, parse_lock_bytes
+from envtrack.record.noted import find_noted
 from envtrack.record.revisions import list_machines
 from envtrack.record.verdicts import GoodVerdicts
 
@@ -63,23 +65,23 @@ class Case(NamedTuple):
         return lockfile_pathspecs(self.lockfiles)
 
 
-def read_staged_steps(case: Case, *, at: datetime, message: str | None) -> Iterator[Step]:
+def read_staged_steps(
+    case: Case, *, at: datetime, message: str | None, base: str = "HEAD"
+) -> Iterator[Step]:
     """What the next commit does.
 
     Args:
         case: where.
         at: now.
         message: its message, as far as there is one.
-
-    Raises:
-        LockfileProblem: a staged lockfile can't be read.
+        base: what it is made on; ``HEAD^`` where ``HEAD`` is amended.
     """
     repository = case.repository
     trailers = None if message is None else parse_trailers(repository, message)
-    for file in list_staged_steps(repository, case.pathspecs):
-        place = _Place(case, file, before="HEAD", after="")
+    for file in list_staged_steps(repository, case.pathspecs, base=base):
+        place = _Place(case, file, before=base, after="")
         record = snapshot_path(case.machine, file.path)
-        old, new = place.read_snapshot("HEAD", record), place.read_snapshot("", record)
+        old, new = place.read_snapshot(base, record), place.read_snapshot("", record)
         state = place.judge_record([new] if new is not None else [])
         if state is not RecordState.BELONGS and case.take_now is not None and old is not None:
             new = case.take_now()
@@ -89,11 +91,7 @@ def read_staged_steps(case: Case, *, at: datetime, message: str | None) -> Itera
 
 
 def read_commit_steps(case: Case, commit: Oid) -> Iterator[Step]:
-    """What a commit does; nothing if it touches no lockfile.
-
-    Raises:
-        LockfileProblem: a lockfile can't be read.
-    """
+    """What a commit does; nothing if it touches no lockfile."""
     repository = case.repository
     details = read_details(repository, commit)
     files = list_commit_steps(repository, details, case.pathspecs)
@@ -110,6 +108,12 @@ def read_commit_steps(case: Case, commit: Oid) -> Iterator[Step]:
             for record in (snapshot_path(machine, file.path) for machine in machines)
         ]
         records = [new for _, new in pairs if new is not None]
+        if not any(map(place.belongs, records)):
+            noted = (
+                find_noted(repository, commit, lockfile=file.path, machine=each)
+                for each in machines
+            )
+            records += [record for record in noted if record is not None]
         own = next((one for one in records if place.belongs(one)), None)
         step = place.make_step(commit.short, at, trailers)._replace(
             machine=own.machine if own else "",
@@ -133,18 +137,39 @@ class _Place:
     def make_step(
         self, name: str, at: datetime, trailers: tuple[tuple[str, str], ...] | None
     ) -> Step:
-        before = self._read_lock(self._file.before, self._file.old_path, self._names[0])
-        after = self._read_lock(self._file.after, self._file.path, self._names[1])
+        try:
+            before = self._read_lock(self._file.before, self._file.old_path, self._names[0])
+        except LockfileProblem:
+            before = None  # what puts it right is not to blame
+        after, unreadable = None, ""
+        try:
+            after = self._read_lock(self._file.after, self._file.path, self._names[1])
+        except LockfileProblem as problem:
+            unreadable = problem.message
         return Step(
             name=name,
             lockfile=self._file.path,
             at=at,
             before=before,
             after=after,
-            changes=assign_layers(compare_locks(before, after), self._case.layer_rules),
+            changes=()
+            if unreadable
+            else assign_layers(compare_locks(before, after), self._case.layer_rules),
             machine=self._case.machine,
             trailers=trailers,
+            unreadable=unreadable,
+            read_beside=self._read_beside,
         )
+
+    def _read_beside(self, path: str) -> tuple[str | None, str | None]:
+        """A file of the lockfile's folder before and after."""
+        folders = (posixpath.dirname(one) for one in (self._file.old_path, self._file.path))
+        contents = (
+            find_content(self._case.repository, f"{name}:{posixpath.join(folder, path)}")
+            for name, folder in zip(self._names, folders, strict=True)
+        )
+        before, after = (None if c is None else c.decode("utf-8", "replace") for c in contents)
+        return before, after
 
     def _read_lock(self, blob: Oid | None, path: str, name: str) -> Lock | None:
         if blob is None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from envtrack.compare.records import Part, Record
+from envtrack.git.notes import list_noted
 from envtrack.model.oid import Oid
 from envtrack.model.paths import SNAPSHOTS, is_snapshot, snapshot_path
 from envtrack.model.snapshot import parse_snapshot
 from envtrack.record.lock_bytes import make_include, parse_lock_bytes
+from envtrack.record.noted import find_noted, list_noted_machines
 from envtrack.record.verdicts import find_last_verdict
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def read_revision(
     commit = repository.get_commit(revision)
     shown = _name(name or revision, commit)
     lock = read_lock_at(repository, commit, lockfile, name=name or revision)
-    snapshot = find_snapshot(repository, commit, lockfile=lockfile, machine=machine)
+    snapshot = find_own_snapshot(repository, commit, lockfile=lockfile, machine=machine)
     notes = []
     if snapshot is None:
         others = list_machines(repository, commit, lockfile)
@@ -92,6 +94,22 @@ def read_lock_at(repository: Repository, commit: Oid, lockfile: str, *, name: st
     return parse_lock_bytes(content, lockfile, name=name, include=include)
 
 
+def find_own_snapshot(
+    repository: Repository, commit: Oid, *, lockfile: str, machine: str
+) -> Snapshot | None:
+    """The record of a machine that belongs to a commit's lockfile, in the commit or in a note.
+
+    Where there is none: what the commit holds, of another state of the lockfile, if anything.
+
+    Raises:
+        SnapshotProblem: the commit's can't be read.
+    """
+    held = find_snapshot(repository, commit, lockfile=lockfile, machine=machine)
+    if held is not None and is_beside(repository, commit, held, lockfile):
+        return held
+    return find_noted(repository, commit, lockfile=lockfile, machine=machine) or held
+
+
 def find_snapshot(
     repository: Repository, commit: Oid, *, lockfile: str, machine: str
 ) -> Snapshot | None:
@@ -118,29 +136,41 @@ def is_beside(repository: Repository, commit: Oid, snapshot: Snapshot, lockfile:
 
 
 def list_machines(repository: Repository, commit: Oid, lockfile: str) -> tuple[str, ...]:
-    """The machines of which a commit holds a record beside this lockfile, sorted."""
+    """The machines of which a commit, or a note of it, holds a record of this lockfile, sorted."""
     done = repository.git(
         *("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit.hex, "--", f"{SNAPSHOTS}/")
     )
     tail = f"/{lockfile}.json"
     paths = [path for path in done.fields if is_snapshot(path) and path.endswith(tail)]
     names = (path.removeprefix(f"{SNAPSHOTS}/").removesuffix(tail) for path in paths)
-    return tuple(sorted(name for name in names if "/" not in name))
+    noted = list_noted_machines(repository, commit, lockfile)
+    return tuple(sorted({*(name for name in names if "/" not in name), *noted}))
 
 
 def find_last_record(
     repository: Repository, head: Oid, *, lockfile: str, machine: str
 ) -> Oid | None:
-    """The newest commit up to `head` that holds a record of its own lockfile, or ``None``."""
-    candidates = [head, *_list_recorders(repository, head, snapshot_path(machine, lockfile))]
-    for commit in candidates:
-        snapshot = find_snapshot(repository, commit, lockfile=lockfile, machine=machine)
+    """The newest commit up to `head` that has a record of its own lockfile, or ``None``."""
+    for commit in (head, *_list_recorders(repository, head, lockfile, machine)):
+        snapshot = find_own_snapshot(repository, commit, lockfile=lockfile, machine=machine)
         if snapshot is not None and is_beside(repository, commit, snapshot, lockfile):
             return commit
     return None
 
 
-def _list_recorders(repository: Repository, head: Oid, path: str) -> Iterator[Oid]:
-    """The commits that changed a record, newest first."""
-    done = repository.git("rev-list", "--date-order", head.hex, "--", f":(top,literal){path}")
-    return map(Oid, done.text.split())
+def _list_recorders(
+    repository: Repository, head: Oid, lockfile: str, machine: str
+) -> Iterator[Oid]:
+    """The commits that changed a record, or have one in a note; newest first."""
+
+    def walk(*paths: str) -> tuple[Oid, ...]:
+        pathspecs = [f":(top,literal){path}" for path in paths]
+        done = repository.git("rev-list", "--date-order", head.hex, "--", *pathspecs)
+        return tuple(map(Oid, done.text.split()))
+
+    record = snapshot_path(machine, lockfile)
+    recorders, noted = walk(record), list_noted(repository)
+    if not noted:
+        return iter(recorders)
+    known = {*recorders, *noted}
+    return (commit for commit in walk(record, lockfile) if commit in known)

@@ -8,25 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from envtrack.compare.layer_rules import assign_layers
 from envtrack.compare.locks import compare_locks
-from envtrack.compare.snapshots import compare_snapshots
-from envtrack.errors import SnapshotProblem
 from envtrack.forked import map_parts
 from envtrack.git.file_history import (
     FileChange,
     list_file_changes,
     list_order,
     measure_blobs,
-    read_blobs,
 )
 from envtrack.git.notes import read_all_notes
 from envtrack.model.comparison import Change, sort_changes
 from envtrack.model.layer import LayerRules
 from envtrack.model.oid import Oid
 from envtrack.model.paths import snapshot_path
-from envtrack.model.snapshot import Snapshot, parse_snapshot
 from envtrack.model.timeline import Entry, Timeline, Verdicts
 from envtrack.record.lock_states import LockStates
 from envtrack.record.timeline_memory import TimelineMemory, name_step
+from envtrack.record.timeline_records import compare_recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,13 +64,22 @@ def read_timeline(
         wanted: which changes count; commits without one are left out. ``None``: all.
     """
     entries = {entry.commit.oid: entry for entry in _read_lock_entries(repository, scope)}
-    for oid, entry in _read_record_entries(repository, scope).items():
-        known = entries.get(oid)
-        if known is None:
-            entries[oid] = entry
-        else:
-            entries[oid] = replace(known, changes=sort_changes((*known.changes, *entry.changes)))
-    told = _with_verdicts(repository, scope, _sort(repository, scope, entries))
+    record = snapshot_path(scope.machine, scope.lockfile)
+    moves = list_file_changes(repository, record, scope.revisions, options=scope.options)
+    commits = {move.commit.oid: move.commit for move in moves}
+    notes = dict(read_all_notes(repository, dict.fromkeys((*entries, *commits))))
+    recorded = compare_recorded(
+        repository, moves, notes, lockfile=scope.lockfile, machine=scope.machine
+    )
+    for oid, changes in recorded:
+        known = entries.get(oid) or Entry(commit=commits[oid])
+        entries[oid] = replace(known, changes=sort_changes((*known.changes, *changes)))
+    told = [
+        replace(entry, verdicts=_count_verdicts(notes[oid], scope.lockfile))
+        if (oid := entry.commit.oid) in notes
+        else entry
+        for entry in _sort(repository, scope, entries)
+    ]
     if wanted is None:
         return Timeline(lockfile=scope.lockfile, machine=scope.machine, entries=tuple(told))
     kept = [
@@ -149,47 +155,6 @@ def _make_entry(change: FileChange, told: tuple[Change, ...] | str, scope: Scope
     changes = assign_layers(told, scope.layer_rules) if scope.layer_rules else told
     is_same = change.before is not None and change.after is not None and not changes
     return Entry(commit=change.commit, changes=changes, moved_from=moved, is_same=is_same)
-
-
-def _read_record_entries(repository: Repository, scope: Scope) -> dict[Oid, Entry]:
-    """What the machine's own records say; of packages the lockfile has said it."""
-    path = snapshot_path(scope.machine, scope.lockfile)
-    changes = list_file_changes(repository, path, scope.revisions, options=scope.options)
-    blobs = {blob for change in changes for blob in (change.before, change.after) if blob}
-    records = {
-        oid: record
-        for oid, content in read_blobs(repository, sorted(blobs))
-        if (record := _parse_record(content))
-    }
-    entries = {}
-    for change in changes:
-        before = records.get(change.before) if change.before else None
-        after = records.get(change.after) if change.after else None
-        if before is None or after is None:
-            continue
-        told = tuple(c for c in compare_snapshots(before, after) if c.is_fact)
-        if told:
-            entries[change.commit.oid] = Entry(commit=change.commit, changes=told)
-    return entries
-
-
-def _parse_record(content: bytes | None) -> Snapshot | None:
-    if content is None:
-        return None
-    try:
-        return parse_snapshot(content.decode("utf-8", "backslashreplace"), where="record")
-    except SnapshotProblem:
-        return None
-
-
-def _with_verdicts(repository: Repository, scope: Scope, entries: list[Entry]) -> list[Entry]:
-    noted = dict(read_all_notes(repository, (entry.commit.oid for entry in entries)))
-    return [
-        replace(entry, verdicts=_count_verdicts(notes, scope.lockfile))
-        if (notes := noted.get(entry.commit.oid))
-        else entry
-        for entry in entries
-    ]
 
 
 def _count_verdicts(notes: Iterable[Mapping[str, Any]], lockfile: str) -> tuple[Verdicts, ...]:

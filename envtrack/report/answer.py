@@ -2,9 +2,11 @@
 
 The JSON form, schema 1: ``{"schema", "kind": "bisect", "session", "outcome", "message",
 "exit_code", "lockfile", "smoke", "culprit", "predecessor", "possible": [], "ends": [],
-"skipped": [], "comparison", "last_lines": [], "effort", "folder", "hints": [], "notes": []}``.
+"skipped": [], "comparison", "isolation", "last_lines": [], "effort", "folder", "hints": [],
+"notes": []}``.
 A commit is ``{"commit", "subject", "author", "date"}``, with ``verdict``, ``kind``, ``reason`` and
-``log`` where it was judged; ``comparison`` is that of `envtrack.report.comparison`, or ``null``.
+``log`` where it was judged; ``comparison`` is that of `envtrack.report.comparison`, ``isolation``
+that of `envtrack.report.isolation`, or ``null``.
 """
 
 from __future__ import annotations
@@ -15,6 +17,11 @@ from typing import TYPE_CHECKING, Any
 from envtrack.model.answer import Outcome
 from envtrack.report.comparison import render_comparison_json, render_comparison_text
 from envtrack.report.comparison_markdown import render_comparison_markdown
+from envtrack.report.isolation import (
+    render_isolation_json,
+    render_isolation_markdown,
+    render_isolation_text,
+)
 from envtrack.report.look import Block, Line, Row, render_blocks
 from envtrack.report.plain import show_json, show_markdown, show_plain
 
@@ -23,7 +30,7 @@ if TYPE_CHECKING:
 
     from envtrack.model.answer import Answer, Judged
     from envtrack.model.oid import Commit
-    from envtrack.report.look import Look
+from envtrack.report.look import Look
 
 SCHEMA = 1
 _SHOWN = 20
@@ -33,6 +40,8 @@ def render_answer_text(answer: Answer, look: Look) -> str:
     """What was found, what it changed, how it fails, what it cost, and what to do next."""
     style = "bold red" if answer.outcome is Outcome.FOUND else "bold yellow"
     blocks: list[Block] = [Line(answer.message, style)]
+    if answer.isolation is not None:
+        blocks.append(Line(f"in it {answer.isolation.message}", style))
     if answer.culprit is not None:
         blocks += _commit_rows(answer.culprit.commit)
     blocks += [Line(f"note: {note}") for note in answer.notes]
@@ -45,6 +54,8 @@ def render_answer_text(answer: Answer, look: Look) -> str:
     parts = [render_blocks(blocks, look)]
     if answer.comparison is not None and answer.comparison.changes:
         parts.append(render_comparison_text(answer.comparison, look))
+    if answer.isolation is not None:
+        parts.append(render_isolation_text(answer.isolation, look, is_inner=True))
     parts.append(render_blocks(_tail(answer), look))
     return "\n".join(parts)
 
@@ -122,6 +133,9 @@ def render_answer_json(answer: Answer) -> str:
         "ends": [_judged(row) for row in answer.ends],
         "skipped": [_judged(row) for row in answer.skipped],
         "comparison": json.loads(render_comparison_json(comparison)) if comparison else None,
+        "isolation": (
+            json.loads(render_isolation_json(answer.isolation)) if answer.isolation else None
+        ),
         "last_lines": list(answer.last_lines),
         "effort": {
             "candidates": answer.effort.candidates,
@@ -181,6 +195,9 @@ def _markdown_lines(answer: Answer) -> Iterator[str]:
     if answer.comparison is not None:
         yield ""
         yield render_comparison_markdown(answer.comparison).rstrip()
+    if answer.isolation is not None:
+        yield ""
+        yield render_isolation_markdown(answer.isolation, level=2).rstrip()
     if answer.last_lines:
         yield from ("", "## The last lines it printed", "")
         # Indented code needs no fence, which the output could close.

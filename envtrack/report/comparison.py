@@ -122,8 +122,8 @@ def render_comparison_json(comparison: Comparison, suspicion: Suspicion | None =
         "kind": "comparison",
         "before": comparison.before,
         "after": comparison.after,
-        "changes": [_describe(change) for change in comparison.changes],
-        "apart": [_describe(change) for change in comparison.apart],
+        "changes": [describe_change(change) for change in comparison.changes],
+        "apart": [describe_change(change) for change in comparison.apart],
         "machines": list(comparison.machines),
         "notes": list(comparison.notes),
         "suspicion": None if suspicion is None else describe_suspicion(suspicion),
@@ -131,7 +131,8 @@ def render_comparison_json(comparison: Comparison, suspicion: Suspicion | None =
     return show_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
 
 
-def _describe(change: Change) -> ChangeShape:
+def describe_change(change: Change) -> ChangeShape:
+    """One change as JSON has it."""
     return {
         "layer": str(change.layer),
         "name": change.name,

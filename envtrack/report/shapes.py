@@ -127,3 +127,154 @@ class LogShape(TypedDict):
     machine: str
     passed_over: int
     entries: list[EntryShape]
+
+
+class SplitStepShape(TypedDict):
+    """One step of a series."""
+
+    commit: str | None
+    subject: str
+    layers: list[str]
+    changes: list[ChangeShape]
+    joined: list[str]
+    verdict: str | None
+    reason: str
+    log: str
+
+
+class SplitShape(TypedDict):
+    """``envtrack split --format json``."""
+
+    schema: int
+    kind: str
+    lockfile: str
+    source: str
+    base: str
+    outcome: str
+    steps: list[SplitStepShape]
+    paths: list[str]
+    kept_as: str
+    notes: list[str]
+
+
+class TrialShape(TypedDict):
+    """One composed environment that was tried."""
+
+    taken: list[str]
+    verdict: str
+    kind: str
+    reason: str
+    log: str | None
+
+
+class BlamedShape(TypedDict):
+    """One package that is to blame, alone or with the others beside it."""
+
+    name: str
+    layer: str
+    kind: str
+    before: str | None
+    after: str | None
+    origin: str
+
+
+class TurnShape(TypedDict):
+    """Between which releases of a package it turns; exact if nothing is unjudged or noted."""
+
+    name: str
+    last_good: str
+    first_bad: str
+    unjudged: list[str]
+    trials: dict[str, str]
+    note: str
+
+
+class BlameShape(TypedDict):
+    """Changes that are to blame together, and the trials that show it."""
+
+    packages: list[BlamedShape]
+    sufficient: TrialShape
+    necessary: TrialShape
+    is_minimal: bool
+    releases: list[TurnShape]
+
+
+class IsolationShape(TypedDict):
+    """``envtrack isolate --format json``."""
+
+    schema: int
+    kind: str
+    session: str
+    outcome: str
+    exit_code: int
+    message: str
+    before: str
+    after: str
+    code: str
+    lockfile: str
+    smoke: str
+    changed: int
+    units: int
+    culprits: list[BlameShape]
+    ends: list[TrialShape]
+    probes: int
+    spared: int
+    seconds: float
+    last_lines: list[str]
+    folder: str
+    hints: list[str]
+    notes: list[str]
+
+
+class EvidenceShape(TypedDict):
+    """One thing that was looked at."""
+
+    name: str
+    seen: str
+    points_to: str
+
+
+class HypothesisShape(TypedDict):
+    """One explanation; `remedy` is null unless the evidence supports it."""
+
+    claim: str
+    layer: str
+    standing: str
+    evidence: list[EvidenceShape]
+    remedy: str | None
+    check: str | None
+
+
+class TriageFindingShape(TypedDict):
+    """One error: `rule` is null where no rule knows it.
+
+    `layer` is what the message says; `points_to` the layers that evidence on this machine supports.
+    """
+
+    layer: str
+    kind: str
+    role: str
+    rule: str | None
+    line: int
+    text: str
+    excerpt: list[str]
+    means: str
+    stream: str | None
+    times: int
+    also: list[str]
+    points_to: list[str]
+    collect: list[str]
+    hypotheses: list[HypothesisShape]
+
+
+class TriageShape(TypedDict):
+    """``envtrack triage --format json``: the root finding first; its layer is `layer`."""
+
+    schema: int
+    kind: str
+    source: str
+    lines: int
+    layer: str | None
+    findings: list[TriageFindingShape]
+    changes: list[str]
+    notes: list[str]

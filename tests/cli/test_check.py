@@ -61,6 +61,7 @@ def test_what_is_staged_and_nothing_else_is_judged(ruled: Lab) -> None:
         "2 layers move, 1 may: framework with cuda-runtime (wick 1 → 2); packages (flint 1 → 2) "
         "why: where several layers moved at once, nobody can say which of them broke it, and going "
         "back means going back with all "
+        "way out: let each layer have a commit of its own, lowest first: `envtrack split` "
         "way out: put the upper ones back, commit, and move them in a commit of their own: "
         "`uv lock --upgrade-package flint==1` "
         f"1 change of a lockfile judged by {POLICY}: 1 error"
@@ -183,17 +184,21 @@ def test_lockfiles_in_folders_of_any_name(ruled: Lab, folder: str) -> None:
     assert [(b["lockfile"], b["rule"]) for b in told] == [(path, "one-layer")]
 
 
-def test_a_lockfile_that_cant_be_read_is_one_line_with_its_commit(ruled: Lab) -> None:
+def test_a_lockfile_that_cant_be_read_is_a_breach_of_its_commit(ruled: Lab) -> None:
     stage(ruled, f"<<<<<<< HEAD\n{lock('2', '1')}")
     done = ruled.run("check", "--staged")
-    assert (done.code, done.out) == (2, "")
-    assert "uv.lock:1: conflict markers" in done.err
+    assert done.code == 1
+    assert "uv.lock:1: conflict markers" in done.out
     ruled.repo.git("commit", "--quiet", "-m", "oops")
     broken = ruled.repo.head()[:10]
+    # What puts it right is not to blame, and the rest of the range is judged all the same.
     commit(ruled, lock("2", "2"))
-    done = ruled.run("check", "HEAD~2..HEAD")
-    assert done.code == 2
-    assert f"{broken}:uv.lock:1: conflict markers" in done.err
+    commit(ruled, lock("3", "3"))
+    told = ruled.run_json("check", "HEAD~3..HEAD")["breaches"]
+    assert [(b["step"], b["rule"]) for b in told if b["level"] == "error"] == [
+        (broken, "readable"),
+        (ruled.repo.head()[:10], "one-layer"),
+    ]
 
 
 def test_a_broken_policy_is_no_broken_rule(ruled: Lab) -> None:
@@ -289,3 +294,17 @@ def test_formats_for_machines_and_for_people(ruled: Lab) -> None:
 
 def test_a_revision_and_what_is_staged_are_not_both_meant(ruled: Lab) -> None:
     assert ruled.run("check", "HEAD", "--staged").code == 2
+
+
+def test_figures_are_read_beside_the_lockfile_of_each_commit(ruled: Lab) -> None:
+    rules = "record: {level: off}\n  experiment: {metrics: [{name: loss, within: 10%}]}"
+    ruled.repo.write(".envtrack/policies/upgrade.yaml", f"kind: UpgradePolicy\nrules:\n  {rules}\n")
+    for number, loss in ((1, 0.5), (2, 0.52), (3, 0.9)):
+        ruled.repo.write("metrics.json", f'{{"seed": 1, "loss": {loss}}}')
+        stage(ruled, lock(str(number + 1), "1"))
+        ruled.repo.git("add", "--all")
+        ruled.repo.git("commit", "--quiet", "-m", f"run {number}")
+    told = ruled.run_json("check", "HEAD~2..HEAD")["breaches"]
+    assert [(b["rule"], b["found"]) for b in told] == [
+        ("experiment", "loss was 0.52 and is 0.9: more than 10% off")
+    ]

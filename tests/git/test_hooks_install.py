@@ -11,15 +11,17 @@ from pathlib import Path
 import pytest
 
 from envtrack.errors import UsageProblem
+from envtrack.git.hook_files import (
+    IDS,
+    is_ours,
+    render_shim,
+)
 from envtrack.git.hooks import (
     HOOKS,
-    IDS,
     HookAction,
     HookChange,
     find_hooks_folder,
     install_hooks,
-    is_ours,
-    render_shim,
     uninstall_hooks,
 )
 from envtrack.git.repository import Repository, open_repository
@@ -69,7 +71,7 @@ def put_foreign(folder: Path, name: str = "pre-commit", mode: int = 0o750) -> Pa
 
 def test_installing_puts_all_shims_in_place_and_leaves_samples_alone(repo: RepoBuilder) -> None:
     before = picture(hooks_of(repo))
-    assert install(repo) == [HookAction.INSTALLED] * 3
+    assert install(repo) == [HookAction.INSTALLED] * len(HOOKS)
     after = picture(hooks_of(repo))
     assert set(after) - set(before) == set(HOOKS)
     assert {name: after[name] for name in before} == before
@@ -90,16 +92,16 @@ def test_installing_twice_changes_nothing(repo: RepoBuilder) -> None:
     install(repo)
     before = picture(hooks_of(repo))
     times = {name: (hooks_of(repo) / name).stat().st_mtime_ns for name in HOOKS}
-    assert install(repo) == [HookAction.UNCHANGED] * 3
+    assert install(repo) == [HookAction.UNCHANGED] * len(HOOKS)
     assert picture(hooks_of(repo)) == before
     assert {name: (hooks_of(repo) / name).stat().st_mtime_ns for name in HOOKS} == times
 
 
 def test_a_shim_of_another_interpreter_or_mode_is_refreshed(repo: RepoBuilder) -> None:
     install_hooks(open_repo(repo.path), interpreter="/other/python")
-    assert install(repo) == [HookAction.REFRESHED] * 3
+    assert install(repo) == [HookAction.REFRESHED] * len(HOOKS)
     (hooks_of(repo) / "pre-commit").chmod(0o644)
-    assert install(repo) == [HookAction.REFRESHED, *[HookAction.UNCHANGED] * 2]
+    assert install(repo) == [HookAction.REFRESHED, *[HookAction.UNCHANGED] * (len(HOOKS) - 1)]
     assert not list(hooks_of(repo).glob("*legacy*"))
 
 
@@ -113,7 +115,7 @@ def test_uninstalling_brings_a_foreign_hook_back_byte_for_byte(
     before = picture(hooks_of(repo))
     install(repo)
     assert all(is_ours(hooks_of(repo) / name) for name in HOOKS)
-    assert [change.action for change in uninstall(repo)] == [HookAction.REMOVED] * 3
+    assert [change.action for change in uninstall(repo)] == [HookAction.REMOVED] * len(HOOKS)
     assert picture(hooks_of(repo)) == before
 
 
@@ -130,7 +132,7 @@ def test_uninstalling_twice_is_no_error(repo: RepoBuilder) -> None:
     before = picture(hooks_of(repo))
     install(repo)
     uninstall(repo)
-    assert [change.action for change in uninstall(repo)] == [HookAction.UNCHANGED] * 3
+    assert [change.action for change in uninstall(repo)] == [HookAction.UNCHANGED] * len(HOOKS)
     assert picture(hooks_of(repo)) == before
 
 
@@ -141,7 +143,7 @@ def test_uninstalling_without_having_installed_leaves_foreign_hooks_alone(
     before = picture(hooks_of(repo))
     assert [change.action for change in uninstall(repo)] == [
         HookAction.LEFT_ALONE,
-        *[HookAction.UNCHANGED] * 2,
+        *[HookAction.UNCHANGED] * (len(HOOKS) - 1),
     ]
     assert picture(hooks_of(repo)) == before
 
@@ -178,7 +180,7 @@ def test_a_foreign_hook_that_was_put_back_as_it_was_is_moved_aside_again(
     put_foreign(hooks_of(repo))
     install(repo)
     put_foreign(hooks_of(repo))
-    assert install(repo) == [HookAction.INSTALLED, *[HookAction.UNCHANGED] * 2]
+    assert install(repo) == [HookAction.INSTALLED, *[HookAction.UNCHANGED] * (len(HOOKS) - 1)]
     assert uninstall(repo)[0].action is HookAction.REMOVED
     assert (hooks_of(repo) / "pre-commit").read_bytes() == FOREIGN
 

@@ -39,12 +39,22 @@ def test_two_layers_are_told_with_the_way_to_part_them() -> None:
         "packages (numpy 2.1.3 → 2.2.0)"
     )
     assert breach.ways_out == (
+        "let each layer have a commit of its own, lowest first: `envtrack split`",
         (
             "put the upper ones back, commit, and move them in a commit of their own: "
             "`uv lock --upgrade-package numpy==2.1.3`"
         ),
     )
     assert breach.names == ("torch", "numpy")
+
+
+def test_the_way_to_part_a_commit_is_to_replace_it_if_it_is_the_last() -> None:
+    step = make_step(BEFORE, move(torch="2.6.0", numpy="2.2.0"))
+    (breach,) = judge(policy(), step._replace(is_committed=True, lockfile="my lab/uv.lock"))
+    assert breach.ways_out[0] == (
+        "if it is the last commit and not published, let each layer have a commit of its own: "
+        "`envtrack split HEAD --lockfile 'my lab/uv.lock'`"
+    )
 
 
 def test_a_layer_of_the_machine_counts_and_is_to_be_recorded_first() -> None:

@@ -46,3 +46,22 @@ def test_a_verdict_has_to_be_good_and_fresh() -> None:
         )
     ]
     assert found(rules, make_step(BEFORE, AFTER)) == []
+
+
+def test_the_commands_that_were_run_are_asked_for_where_the_policy_says_so() -> None:
+    step = make_step(
+        (project("numpy"), pinned("numpy", "1")), (project("numpy"), pinned("numpy", "2"))
+    )
+    rules = policy("record: {level: off}, commands: {}")
+    said = "the message does not say by which commands packages move"
+    assert found(rules, step) == [("commands", said)]
+    told = (("env-command", "uv lock --upgrade-package numpy"),)
+    assert found(rules, step._replace(trailers=told)) == []
+    # Before there is a message it can't be missing.
+    assert found(rules, step._replace(trailers=None)) == []
+
+
+def test_of_what_can_not_be_read_nothing_else_is_said() -> None:
+    step = make_step((project("numpy"), pinned("numpy", "1")), None)
+    broken = step._replace(unreadable="uv.lock:1: conflict markers")
+    assert found(policy(), broken) == [("readable", "uv.lock:1: conflict markers")]

@@ -52,6 +52,27 @@ def test_every_exit_code_has_its_meaning(code: int, verdict: Verdict, kind: str)
     assert (judged.verdict, judged.kind, judged.exit_code) == (verdict, kind, code)
 
 
+@pytest.mark.parametrize(
+    ("output", "kind"),
+    [
+        ("OSError: [Errno 28] No space left on device", "disk-full"),
+        ("Failed to initialize NVML: Driver/library version mismatch", "driver-mismatch"),
+        ("RuntimeError: CUDA error: uncorrectable ECC error encountered", "gpu-lost"),
+        ("CUDA error: all CUDA-capable devices are busy or unavailable", "gpu-lost"),
+        ("socket.gaierror: [Errno -3] Temporary failure in name resolution", "name-resolution"),
+    ],
+)
+def test_a_machine_that_fails_says_nothing_of_the_commit(output: str, kind: str) -> None:
+    judged = say(1, output=f"step 1\n{output}\n")
+    assert (judged.verdict, judged.kind) == (A, kind)
+    assert say(0, output=output).verdict is G
+
+
+def test_a_driver_that_is_too_old_for_the_new_cuda_is_a_finding() -> None:
+    said = "RuntimeError: The NVIDIA driver on your system is too old (found version 11040)."
+    assert say(1, output=said).verdict is B
+
+
 def test_a_limit_is_what_the_user_says() -> None:
     assert say(None).verdict is B
     assert say(None, timeout_is=U).verdict is U

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import stat
 import sys
 from dataclasses import dataclass
@@ -101,6 +102,32 @@ class Hooked:
 
     def has(self, revision: str, path: str = RECORD) -> bool:
         return bool(self.repo.git("ls-tree", "--name-only", revision, path))
+
+    def notes(self, revision: str = "HEAD") -> list[dict[str, Any]]:
+        """What is said of a commit in our notes."""
+        said = self.repo.git("notes", "--ref=envtrack", "show", revision, check=False)
+        return [json.loads(line) for line in said.splitlines()]
+
+    def noted(self) -> list[str]:
+        """The commits of which something is said in our notes."""
+        listed = self.repo.git("notes", "--ref=envtrack", "list", check=False)
+        return [line.split()[1] for line in listed.splitlines()]
+
+    def install(self, folder: str = ".venv", **versions: str) -> Path:
+        """An environment with these packages and no others; where they are."""
+        environment = self.repo.path / folder
+        site = environment / "lib/python3.11/site-packages"
+        shutil.rmtree(environment, ignore_errors=True)
+        for name, version in versions.items():
+            info = site / f"{name}-{version}.dist-info"
+            info.mkdir(parents=True)
+            info.joinpath("METADATA").write_text(f"Name: {name}\nVersion: {version}\n\n")
+        site.mkdir(parents=True, exist_ok=True)
+        environment.joinpath("pyvenv.cfg").write_text("home = /usr/bin\nversion_info = 3.11.7\n")
+        exclude = self.repo.path / ".git/info/exclude"
+        if exclude.parent.is_dir():
+            exclude.write_text(".venv\n")
+        return site
 
     def status(self) -> str:
         return self.repo.git("status", "--porcelain")

@@ -154,7 +154,7 @@ def test_an_unexpected_fault_is_one_line_and_no_traceback(hooked: Hooked, fault:
     assert hooked.changed() == ["uv.lock"]
 
 
-@pytest.mark.parametrize("arguments", [[], ["pre-push"]])
+@pytest.mark.parametrize("arguments", [[], ["post-update"]])
 def test_a_hook_that_is_not_ours_is_no_error(hooked: Hooked, arguments: list[str]) -> None:
     done = hooked.repo.run([str(hooked.python), "-P", "-m", "envtrack.record.hook", *arguments])
     assert done.returncode == 0

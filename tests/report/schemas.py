@@ -10,14 +10,24 @@ from pydantic import TypeAdapter
 
 import envtrack
 from envtrack.config.policy_schema import PolicyModel
-from envtrack.report.shapes import CheckShape, ComparisonShape, LogShape
+from envtrack.report.shapes import (
+    CheckShape,
+    ComparisonShape,
+    IsolationShape,
+    LogShape,
+    SplitShape,
+    TriageShape,
+)
 
 POLICY: Final = "policy"
 FOLDER: Final = Path(envtrack.__file__).parent / "data" / "schemas"
 SHAPES: Final[dict[str, Any]] = {
     "check": CheckShape,
     "comparison": ComparisonShape,
+    "isolation": IsolationShape,
     "log": LogShape,
+    "split": SplitShape,
+    "triage": TriageShape,
 }
 
 

@@ -1,0 +1,1 @@
+"""Pure searches for the culprit: over commits, change sets and releases."""
