@@ -277,7 +277,10 @@ def undisturbed() -> Iterator[None]:
         # Python tells the main thread alone of signals.
         yield
         return
-    before = {number: signal.signal(number, lambda n, _: held.append(n)) for number in _POLITE}
+    # What is ignored stays so for a child that is started now (nohup); what is not Python's (None)
+    # could not be given back.
+    disturbing = [n for n in _POLITE if signal.getsignal(n) not in (None, signal.SIG_IGN)]
+    before = {number: signal.signal(number, lambda n, _: held.append(n)) for number in disturbing}
     try:
         yield
     finally:

@@ -188,3 +188,29 @@ def test_a_second_ctrl_c_does_not_spare_the_group(tmp_path: Path) -> None:
         child.stop()
     timer.join()
     assert wait_until_gone(pid)
+
+
+def test_a_command_that_ctrl_c_ends_may_put_things_in_order(tmp_path: Path) -> None:
+    mark = tmp_path / "there"
+    script = f"trap 'rm {mark}; exit 1' TERM; touch {mark}; while :; do sleep 0.02; done"
+
+    def interrupt() -> None:
+        while not mark.exists():
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        run(("sh", "-c", script), timeout_s=60, env=ENV)
+    thread.join()
+    assert not mark.exists()
+
+
+def test_a_signal_that_is_ignored_is_ignored_by_what_is_started() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        run(("sh", "-c", "kill -HUP $$; exit 0"), timeout_s=60, env=ENV)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
