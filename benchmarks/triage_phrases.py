@@ -14,7 +14,7 @@ import sys
 import time
 from typing import Final
 
-from envtrack.record.triage import read_book
+from envtrack.cli.triage_reading import read_book
 from envtrack.triage.phrases import Phrase
 from envtrack.triage.text import tidy
 
