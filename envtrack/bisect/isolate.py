@@ -129,7 +129,8 @@ def isolate_further(
     more[NAMES] = json.dumps(list(names.values()))
     if files.hunted.is_file():
         more[inner.hunted.name] = read_text(files.hunted)
-    shutil.copytree(files.smoke_files, inner.smoke_files, dirs_exist_ok=True)
+    if files.smoke_files.is_dir():
+        shutil.copytree(files.smoke_files, inner.smoke_files, dirs_exist_ok=True)
     settings = replace(
         plan,
         id=inner.folder.name,

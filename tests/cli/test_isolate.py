@@ -145,3 +145,38 @@ def test_what_can_not_be_meant_is_refused(
     assert code == 2
     assert out == ""
     assert said in err
+
+
+def bisect(bench: Bench, *arguments: str) -> Any:  # noqa: ANN401 - JSON
+    held = ("--python", sys.executable, "--smoke", SMOKE, "--format", "json")
+    code, out, err = bench.run("bisect", "start", "HEAD~1", *held, *arguments)
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_bisect_goes_on_to_the_package_and_its_release(bench: Bench) -> None:
+    answer = bisect(bench)
+    inner = answer["isolation"]
+    (culprit,) = inner["culprits"]
+    assert [package["name"] for package in culprit["packages"]] == ["birch"]
+    (turn,) = culprit["releases"]
+    assert (turn["last_good"], turn["first_bad"]) == ("1.0", "2.0")
+    # Both ends were tried by the search for the commit: with the same code, that is known.
+    assert inner["spared"] == 2
+    assert answer["hints"][0] == "uv lock --upgrade-package birch==1.0   # puts it back"
+    _, told, _ = bench.run("bisect", "show")
+    assert "in it birch 1.0 → 2.0 is to blame; first bad release: birch 2.0" in told
+    # The inner session is part of the other one, and none of its own to the user.
+    _, listed, _ = bench.run("bisect", "status")
+    assert "-packages" not in listed
+
+
+def test_bisect_stops_at_the_commit_if_asked(bench: Bench) -> None:
+    answer = bisect(bench, "--commit-only")
+    assert answer["isolation"] is None
+    assert answer["culprit"]["subject"] == "all 2.0"
+
+
+def test_bisect_stops_at_the_package_if_asked(bench: Bench) -> None:
+    (culprit,) = bisect(bench, "--package-only")["isolation"]["culprits"]
+    assert culprit["releases"] == []
