@@ -167,12 +167,17 @@ def test_a_policy_that_can_not_be_read_stops_the_push(pushing: Hooked) -> None:
 
 
 def test_a_fault_of_ours_lets_the_push_through_and_says_so(pushing: Hooked) -> None:
+    write_script(pushing.python, "#!/bin/sh\necho Traceback >&2\necho 'Error: no' >&2\nexit 1\n")
+    commit(pushing, "2", "2")
+    assert push(pushing) == (0, "envtrack: what is pushed was not looked at: Error: no\n")
+
+
+def test_a_lockfile_that_can_not_be_read_stops_the_push(pushing: Hooked) -> None:
     pushing.lock("version = 99\n")
     pushing.repo.git("commit", "-qm", "newer", env=OFF)
     code, said = push(pushing)
-    assert code == 0
-    assert said.startswith("envtrack: the policy was not looked at: ")
-    assert said.count("\n") == 1
+    assert code == 1
+    assert "uv.lock" in said
 
 
 def test_the_hook_from_before_is_sent_what_git_sends_and_may_stop_it(
