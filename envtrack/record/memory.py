@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from envtrack.config.settings import Settings
     from envtrack.model.selection import Selection
 
+# Clocks of file systems tick as slowly as once in two seconds (FAT).
+_TICK_NS = 2_000_000_000
 # The shims in hooks/ know this folder and the first three names.
 _FOLDER = "envtrack/hook"
 _PENDING = "pending.json"
@@ -94,14 +97,19 @@ class HookMemory:
         config = root / CONFIG
         if not config.is_file():
             return Settings()
+        changed_ns = config.stat().st_mtime_ns
         raw = config.read_bytes()
+        seen = self._folder / _SEEN_CONFIG
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            if raw == (self._folder / _SEEN_CONFIG).read_bytes():
-                return _parse_settings(json.loads((self._folder / _SETTINGS).read_bytes()))
+            if raw == seen.read_bytes():
+                settings = _parse_settings(json.loads((self._folder / _SETTINGS).read_bytes()))
+                _take_time(seen, changed_ns)
+                return settings
         settings = read_settings(root)
         # Without a memory every commit reads the configuration: slower, not wrong.
         with contextlib.suppress(OSError, RigFailed):
             self._remember_settings(settings, raw)
+            _take_time(seen, changed_ns)
         return settings
 
     def _remember_settings(self, settings: Settings, raw: bytes) -> None:
@@ -248,6 +256,15 @@ def _render_blob(blob: Oid | None) -> str | None:
 
 def _parse_blob(text: str | None) -> Oid | None:
     return None if text is None else Oid(text)
+
+
+def _take_time(copy: Path, changed_ns: int) -> None:
+    """Gives the copy the time of the original, by which the shims know it without reading either.
+
+    Not where the original is so young that it could change once more without its time changing.
+    """
+    if time.time_ns() - changed_ns > _TICK_NS and copy.stat().st_mtime_ns != changed_ns:
+        os.utime(copy, ns=(changed_ns, changed_ns))
 
 
 def _parse_settings(document: dict[str, Any]) -> Settings:

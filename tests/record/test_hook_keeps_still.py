@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -270,6 +272,34 @@ def test_a_configuration_costs_one_look_and_then_no_start_of_python(hooked: Hook
 def test_a_changed_configuration_is_looked_at_again(hooked: Hooked) -> None:
     for name in ("one/uv.lock", "two/uv.lock"):
         hooked.repo.write(".envtrack/config.yaml", f"lockfiles: [{name}]\n")
+        hooked.lock("version = 1\n", name)
+        hooked.commit()
+        assert hooked.belongs(lockfile=name, path=f".envtrack/snapshots/testbed/{name}.json")
+
+
+def test_a_configuration_that_was_not_touched_since_costs_no_look_at_all(
+    hooked: Hooked, tmp_path: Path
+) -> None:
+    config = hooked.repo.write(".envtrack/config.yaml", "lockfiles: [one/uv.lock]\n")
+    os.utime(config, (1, 1))
+    hooked.lock("version = 1\n", "one/uv.lock")
+    hooked.commit()
+    write_script(tmp_path / "bin/cmp", f"#!/bin/sh\ntouch '{tmp_path}/compared'\nexit 1\n")
+    path = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
+    hooked.repo.write("other", "1")
+    hooked.repo.git("add", "other")
+    hooked.repo.git("commit", "-qm", "change", env=path)
+    assert hooked.starts() == ["pre-commit"]
+    assert not (tmp_path / "compared").exists()
+
+
+def test_a_configuration_of_the_same_length_and_second_is_seen_to_be_another(
+    hooked: Hooked,
+) -> None:
+    for name in ("one/uv.lock", "two/uv.lock", "six/uv.lock"):
+        config = hooked.repo.write(".envtrack/config.yaml", f"lockfiles: [{name}]\n")
+        now = int(time.time())
+        os.utime(config, (now, now))
         hooked.lock("version = 1\n", name)
         hooked.commit()
         assert hooked.belongs(lockfile=name, path=f".envtrack/snapshots/testbed/{name}.json")
