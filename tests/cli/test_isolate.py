@@ -79,7 +79,7 @@ def bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Bench:
 def test_the_culprit_is_named_with_its_proof_and_the_way_back(bench: Bench) -> None:
     code, out, err = bench.isolate("HEAD~1")
     assert code == 0
-    assert out.startswith("birch 1.0 → 2.0 is to blame\n")
+    assert out.startswith("birch 1.0 → 2.0 is to blame; first bad release: birch 2.0\n")
     assert "HEAD~1 with only birch as in HEAD  bad " in out
     assert "HEAD without birch                 good" in out
     assert "ValueError: nan" in out
@@ -100,7 +100,7 @@ def test_json_says_the_same(bench: Bench) -> None:
 
 def test_markdown_is_fit_for_an_issue(bench: Bench) -> None:
     _, out, _ = bench.isolate("HEAD~1", "--format", "markdown")
-    assert out.startswith("# birch 1.0 → 2.0 is to blame\n")
+    assert out.startswith("# birch 1.0 → 2.0 is to blame; first bad release: birch 2.0\n")
     assert "\n- **birch 1.0 → 2.0** (upgraded, root)\n  - HEAD\\~1 with only this: bad\n" in out
 
 

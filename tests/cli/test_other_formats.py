@@ -11,7 +11,7 @@ from envtrack.model.paths import LOCKFILE_NAMES
 from tests.cli.lab import Lab
 from tests.lockfiles.samples import SAMPLES
 
-HOOK = Path(__file__).parents[2] / "hooks" / "pre-commit"
+HOOK_PART = Path(__file__).parents[2] / "hooks" / "parts" / "lockfiles"
 
 
 def write(lab: Lab, name: str, text: str, message: str) -> None:
@@ -20,7 +20,7 @@ def write(lab: Lab, name: str, text: str, message: str) -> None:
 
 
 def test_the_hook_looks_for_the_lockfiles_that_the_commands_know() -> None:
-    block = HOOK.read_text(encoding="utf-8").partition("elif [ -r")[0]
+    block = HOOK_PART.read_text(encoding="utf-8")
     assert tuple(re.findall(r"':\(top,glob\)\*\*/([^']+)'", block)) == LOCKFILE_NAMES
 
 
