@@ -127,8 +127,9 @@ def isolate_further(
         for name, text in zip(names, texts, strict=True)
     }
     more[NAMES] = json.dumps(list(names.values()))
-    if files.hunted.is_file():
-        more[inner.hunted.name] = read_text(files.hunted)
+    for known in (files.hunted, files.measured):
+        if known.is_file():
+            more[known.name] = read_text(known)
     if files.smoke_files.is_dir():
         shutil.copytree(files.smoke_files, inner.smoke_files, dirs_exist_ok=True)
     settings = replace(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from envtrack.bisect.answer import make_answer
+from envtrack.bisect.conditions import reword, reword_isolation, settle
 from envtrack.bisect.rig import Watcher, open_rig
 from envtrack.bisect.search import search
 from envtrack.compare.going_back import GOING_BACK
@@ -49,8 +50,8 @@ def run_session(
     """
     plan = read_plan(files)
     with _kept_when_interrupted(plan), open_rig(repository, plan, files, watcher=watcher) as rig:
-        found = search(rig, repository)
-        answer = make_answer(repository, plan, files, rig.store, found)
+        found = settle(rig, repository, search(rig, repository))
+        answer = reword(plan, files, make_answer(repository, plan, files, rig.store, found))
         _keep(files, answer)
     return _go_on(repository, files, answer, watcher=watcher, told=told)
 
@@ -117,6 +118,7 @@ def run_isolation(
     plan = read_plan(files)
     with _kept_when_interrupted(plan), open_rig(repository, plan, files, watcher=watcher) as rig:
         isolation = tell_isolation(rig, read_names(files), Search(rig, told).run())
+        isolation = reword_isolation(plan, isolation)
         write_whole(files.answer_text, render_isolation_text(isolation, _KEPT))
         write_whole(files.answer_markdown, render_isolation_markdown(isolation))
         write_whole(files.answer, render_isolation_json(isolation))

@@ -3,6 +3,16 @@
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated
 
+from envtrack.cli.conditions import (
+    BadMetricOption,
+    GoodMetricOption,
+    InvertOption,
+    MetricFileOption,
+    MetricOption,
+    MetricRunsOption,
+    ThresholdOption,
+    choose_condition,
+)
 from envtrack.cli.context import Place, open_context
 from envtrack.cli.grammar import Argument, option
 from envtrack.cli.options import (
@@ -63,6 +73,13 @@ def start(
     timeout_is: TimeoutIsOption = None,
     match: MatchOption = None,
     any_failure: AnyFailureOption = False,
+    invert: InvertOption = False,
+    metric: MetricOption = None,
+    metric_file: MetricFileOption = None,
+    threshold: ThresholdOption = None,
+    good_metric: GoodMetricOption = None,
+    bad_metric: BadMetricOption = None,
+    metric_runs: MetricRunsOption = None,
     stale: Annotated[
         Stale | None,
         option("--stale", help="What to do with a lockfile that no longer fits its project."),
@@ -104,6 +121,18 @@ def start(
         context, extra or (), group or (), (all_extras, all_groups, all_packages)
     )
     command = smoke or context.settings.smoke.command
+    condition = choose_condition(
+        invert=invert,
+        metric=metric,
+        metric_file=metric_file,
+        threshold=threshold,
+        good_metric=good_metric,
+        bad_metric=bad_metric,
+        metric_runs=metric_runs,
+        trust_ends=trust_ends,
+    )
+    if invert and good is None:
+        raise UsageProblem("--invert needs both ends: an older revision that fails")
     wish = Wish(
         good=good or newest_good(context, bad, command),
         bad=bad,
@@ -120,6 +149,7 @@ def start(
             selection=selection,
             match=check_match(match),
             any_failure=any_failure,
+            condition=condition,
             package_only=package_only,
             trust_ends=trust_ends,
             commit_only=commit_only,

@@ -37,6 +37,9 @@ def tell_failures_apart(bench: Bench, notes: Notes, judgement: Judgement) -> Jud
         outside=str(bench.environment),
     )
     write_whole(notes.path / _KEPT, json.dumps(seen._asdict()))
+    if bench.plan.condition.invert and notes.commit == bench.plan.good:
+        # What was fixed is how the older end fails.
+        _remember(bench.files, notes.path / _KEPT)
     hunted = _read_hunted(bench)
     other = "" if hunted is None else tell_difference(hunted, seen, output)
     if not other:
@@ -61,8 +64,12 @@ def hunt(files: SessionFiles, seen: Observation) -> None:
         files: the session's.
         seen: what was seen at the bad end.
     """
-    path = Path(seen.log) / _KEPT
-    if seen.log and path.is_file() and not files.hunted.is_file():
+    if seen.log:
+        _remember(files, Path(seen.log) / _KEPT)
+
+
+def _remember(files: SessionFiles, path: Path) -> None:
+    if path.is_file() and not files.hunted.is_file():
         write_whole(files.hunted, path.read_text("utf-8"))
 
 

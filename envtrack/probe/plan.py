@@ -10,6 +10,7 @@ from typing import Any, Self
 from envtrack.config.settings import Stale
 from envtrack.errors import UsageProblem
 from envtrack.files import read_text, write_whole
+from envtrack.model.condition import Condition
 from envtrack.model.layer import Layer, LayerRules
 from envtrack.model.selection import Selection
 from envtrack.model.verdict import Verdict
@@ -54,6 +55,7 @@ class Plan:
         package_only: it ends with the package, and does not go on to its release.
         shares_with: the id of a session whose verdicts count as well; empty: none.
         suspects: names of packages that are tried first, where lockfiles are composed.
+        condition: how a finished smoke test is judged.
         is_composed: its probes are not of commits: each puts a composed lockfile into the tree of
             the bad end and installs it as it stands.
     """
@@ -87,6 +89,7 @@ class Plan:
     package_only: bool = False
     shares_with: str = ""
     suspects: tuple[str, ...] = ()
+    condition: Condition = field(default_factory=Condition)
     is_composed: bool = False
 
     @classmethod
@@ -193,6 +196,11 @@ class SessionFiles:
         return self.folder / "hunted.json"
 
     @property
+    def measured(self) -> Path:
+        """What a metric was at the two ends, JSON, once they were measured."""
+        return self.folder / "measured.json"
+
+    @property
     def tolerated(self) -> Path:
         """Broken requirements that the ends have as well, JSON; `isolate` tolerates them."""
         return self.folder / "tolerated.json"
@@ -239,6 +247,7 @@ def read_plan(files: SessionFiles) -> Plan:
                 "smoke_files": tuple(document["smoke_files"]),
                 "neighbours": tuple(document["neighbours"]),
                 "suspects": tuple(document.get("suspects", ())),
+                "condition": Condition(**document.get("condition", {})),
                 "timeout_is": Verdict(document["timeout_is"]),
                 "stale": Stale(document["stale"]),
                 "selection": Selection(**selection),
