@@ -89,4 +89,4 @@ def reword_isolation(plan: Plan, isolation: Isolation) -> Isolation:
             for before, after in (_SAME | _FIRST).items():
                 message = message.replace(before, after)
     # To put it back would bring the fault back.
-    return replace(isolation, message=message, hints=())
+    return isolation._replace(message=message, hints=())

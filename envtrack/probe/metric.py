@@ -189,8 +189,10 @@ def say_how(plan: Plan, files: SessionFiles) -> str:
     if known.good and known.bad:
         line += f"; {_show(known.good, known)} at the good end"
         line += f", {_show(known.bad, known)} at the bad end"
-        gap = abs(fmean(known.bad) - fmean(known.good))
-        if gap < 2 * find_gap_noise(*known):
+        gap, noise = abs(fmean(known.bad) - fmean(known.good)), find_gap_noise(*known)
+        if gap <= noise:
+            line += "; that is no further apart than noise"
+        elif gap < 2 * noise:
             line += "; that is less than twice the noise: more `--metric-runs` make it surer"
     return line
 

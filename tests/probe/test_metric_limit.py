@@ -30,7 +30,9 @@ from envtrack.probe.metric_limit import (
 def test_thresholds(text: str, value: float, is_more_bad: bool) -> None:  # noqa: FBT001
     threshold = parse_threshold(text)
     assert threshold is not None
-    assert limit_of(threshold, 50.0) == Limit(pytest.approx(value), is_more_bad)
+    limit = limit_of(threshold, 50.0)
+    assert limit.value == pytest.approx(value)
+    assert limit.is_more_bad is is_more_bad
 
 
 @pytest.mark.parametrize("text", ["", ">", "%", "=12", "12ms", "nan", "1 2"])
@@ -39,9 +41,9 @@ def test_what_is_no_threshold(text: str) -> None:
 
 
 def test_without_noise_the_limit_alone_decides() -> None:
-    assert find_side([2.0], Limit(1.0, True), ()) is Side.BAD
-    assert find_side([2.0, 2.0], Limit(2.0, True), ()) is Side.GOOD
-    assert find_side([2.0], Limit(3.0, False), ()) is Side.BAD
+    assert find_side([2.0], Limit(1.0, is_more_bad=True), ()) is Side.BAD
+    assert find_side([2.0, 2.0], Limit(2.0, is_more_bad=True), ()) is Side.GOOD
+    assert find_side([2.0], Limit(3.0, is_more_bad=False), ()) is Side.BAD
 
 
 def test_noise_is_drawn_from_runs_of_one_environment_and_not_from_their_difference() -> None:
