@@ -186,6 +186,12 @@ PANELS: Final[tuple[tuple[str, tuple[Command | Group, ...]], ...]] = (
                 summary="Show the recorded machines side by side: kernel, driver, Python, "
                 "lockfile.",
             ),
+            Command(
+                name="report",
+                module="report",
+                summary="Write one HTML file that tells the whole story; it needs no network and "
+                "no script.",
+            ),
             _LOCKFILES,
         ),
     ),

@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import pytest
+import pytest  # noqa: TC002 - fixtures are annotated with it
 
 from envtrack.git.repository import open_repository
 from envtrack.record.noted import note_snapshot
