@@ -38,7 +38,7 @@ def judge_history(
     """
     trailers = list_trailers(repository, head, _KEY)
     overrides = tuple(
-        Override(commit, said) for commit in commits for said in trailers.get(commit, ())
+        Override(commit, said) for commit, values in trailers.items() for said in values
     )
     overridden = [one for one in commits[newest:] if one in trailers][:newest]
     chosen = (*commits[:newest], *overridden)

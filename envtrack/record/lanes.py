@@ -99,9 +99,7 @@ def _read_moves(
     record = snapshot_path(machine, scope.lockfile)
     moves = list_file_changes(repository, record, scope.revisions, options=scope.options)
     commits = {move.commit.oid: move.commit for move in moves}
-    told = compare_recorded(
-        repository, moves, notes, lockfile=scope.lockfile, machine=machine
-    )
+    told = compare_recorded(repository, moves, notes, lockfile=scope.lockfile, machine=machine)
     for oid, changes in told:
         yield commits.get(oid) or repository.read_commit(oid), changes
 
@@ -117,4 +115,3 @@ def _sort(
     order = list_order(repository, paths, scope.revisions, scope.options)
     ranks = {oid: rank for rank, oid in enumerate(dict.fromkeys((*order, *columns)))}
     return [columns[oid] for oid in sorted(columns, key=ranks.__getitem__)]
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from envtrack.compare.layer_rules import find_layer
@@ -15,8 +16,8 @@ from envtrack.model.lock import Lock, LockedPackage, SourceKind
 from envtrack.model.paths import snapshot_path
 from envtrack.model.redact import redact_url
 from envtrack.model.snapshot import Snapshot, parse_snapshot
+from envtrack.record.lock_bytes import make_include, parse_lock_bytes
 from envtrack.record.noted import find_last
-from envtrack.record.revisions import read_lock_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -46,13 +47,14 @@ def read_states(
         layer_rules: the project's own word on which packages belong to which layer.
     """
     oids = [commit.oid for commit in commits]
+    blobs = find_blobs(repository, [(oid, lockfile) for oid in oids])
+    contents = dict(read_blobs(repository, list(dict.fromkeys(blobs.values()))))
     records = _read_records(repository, oids, lockfile, machines)
     for commit in commits:
-        try:
-            lock = read_lock_at(repository, commit.oid, lockfile, name=commit.oid.short)
-        except LockfileProblem:
-            continue
-        if not isinstance(lock, Lock):
+        blob = blobs.get((commit.oid, lockfile))
+        content = contents.get(blob) if blob else None
+        lock = None if content is None else _read_lock(repository, commit.oid, lockfile, content)
+        if lock is None:
             continue
         facts = {
             machine: {name: text for name, state in record.facts.items() if (text := _say(state))}
@@ -62,15 +64,27 @@ def read_states(
         yield State(commit=commit, packages=_list_packages(lock, layer_rules), facts=facts)
 
 
+def _read_lock(repository: Repository, commit: Oid, lockfile: str, content: bytes) -> Lock | None:
+    include = make_include(lockfile, lambda path: repository.read_file(commit, path))
+    try:
+        return parse_lock_bytes(content, lockfile, include=include)
+    except LockfileProblem:
+        return None
+
+
 def _list_packages(lock: Lock, rules: LayerRules) -> dict[str, tuple[str, str]]:
     """One name can be locked several times; all its versions are one text."""
     versions: dict[str, set[str]] = {}
     for package in lock.packages:
         versions.setdefault(package.name, set()).add(_say_version(package))
     return {
-        name: (str(find_layer(name, find_package_layer(name), rules)), ", ".join(sorted(said)))
-        for name, said in versions.items()
+        name: (_find_layer(name, rules), ", ".join(sorted(said))) for name, said in versions.items()
     }
+
+
+@lru_cache(maxsize=10_000)
+def _find_layer(name: str, rules: LayerRules) -> str:
+    return str(find_layer(name, find_package_layer(name), rules))
 
 
 def _say_version(package: LockedPackage) -> str:

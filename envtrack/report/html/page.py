@@ -75,12 +75,12 @@ class View(NamedTuple):
     Attributes:
         name: the anchor.
         title: in the navigation.
-        count: how much there is to see; ``None``: that says nothing.
+        number: how much there is to see; ``None``: that says nothing.
     """
 
     name: str
     title: str
-    count: int | None = None
+    number: int | None = None
 
 
 def list_views(page: Page) -> tuple[View, ...]:

@@ -107,7 +107,7 @@ def draw_swim(lanes: Lanes, tried: Mapping[tuple[str, str], str]) -> Swim:
     ]
     heights = {(lane.title, lane.machine is None): lane.y for lane in rows}
     xs = {column.commit.oid.hex: _STEP * at + _STEP for at, column in enumerate(columns)}
-    marks = []
+    marks: list[Mark] = []
     for column in columns:
         x = xs[column.commit.oid.hex]
         marks += _list_marks(column, x, heights, lanes.machines)
@@ -139,9 +139,7 @@ def _collect_verdicts(
     return {**tried, **noted}
 
 
-def _make_verdict(
-    column: Column, x: int, y: int, said: str, machine: tuple[str, int]
-) -> Mark:
+def _make_verdict(column: Column, x: int, y: int, said: str, machine: tuple[str, int]) -> Mark:
     commit = column.commit
     name, number = machine
     words = f"{said} on {name}: {commit.oid.short} {commit.subject}"
