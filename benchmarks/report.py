@@ -46,11 +46,11 @@ def main() -> None:
         rows = [("first", [_measure(copy, output)])]
         rows.append(("later", [_measure(copy, output) for _ in range(options.repeat)]))
         size = output.stat().st_size
-    print(f"{'run':<8}{'processor':>12}{'clock':>10}")  # noqa: T201
+    sys.stdout.write(f"{'run':<8}{'processor':>12}{'clock':>10}\n")
     for name, runs in rows:
         spent, taken = (statistics.median(column) for column in zip(*runs, strict=True))
-        print(f"{name:<8}{spent:>10.2f} s{taken:>8.2f} s")
-    print(f"file: {size / 1e6:.2f} MB")
+        sys.stdout.write(f"{name:<8}{spent:>10.2f} s{taken:>8.2f} s\n")
+    sys.stdout.write(f"file: {size / 1e6:.2f} MB\n")
 
 
 if __name__ == "__main__":

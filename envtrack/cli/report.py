@@ -66,8 +66,6 @@ def _gather(revision: str, place: Place, most: int) -> "Page":
     scope = Scope(lockfile=lockfile, machine="", revisions=(head.hex,), layer_rules=rules)
     stories = tuple(one for one in read_stories(repository) if one.lockfile == lockfile)
     lanes = read_lanes(repository, scope, head, most=most)
-    tried = {story.machine for story in stories if story.probes and story.machine}
-    lanes = lanes._replace(machines=tuple(sorted({*lanes.machines, *tried})))
     chosen = choose_states(lanes, stories)
     states = read_states(
         repository, chosen, lockfile=lockfile, machines=lanes.machines, layer_rules=rules

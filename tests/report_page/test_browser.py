@@ -91,6 +91,7 @@ def test_a_filter_filters(page: webdriver.Chrome) -> None:
     page.find_element(By.ID, "find").send_keys("guilty")
     (row,) = visible(page, "#commits tbody tr")
     assert "guilty" in row.text
+    assert "bad testbed" in row.text.replace("\n", " ")
     assert page.find_element(By.ID, "found").text == f"1 of {count} commits"
     dimmed = page.find_elements(By.CSS_SELECTOR, ".marks a.dim")
     assert 0 < len(dimmed) < len(page.find_elements(By.CSS_SELECTOR, ".marks a"))

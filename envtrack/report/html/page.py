@@ -13,6 +13,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from envtrack.model.layer import Layer
+from envtrack.model.timeline import Verdicts
 from envtrack.report.check import say_judged
 from envtrack.report.choice import choose_shown, say_origin
 from envtrack.report.doctor import say_rule, say_verdict
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from envtrack.model.fleet import Fleet
     from envtrack.model.judged import JudgedHistory
     from envtrack.model.lanes import Lanes, State
-    from envtrack.model.oid import Commit
+    from envtrack.model.oid import Commit, Oid
     from envtrack.model.story import Story
 
 _FOLDER: Final = "report"
@@ -100,6 +101,7 @@ def list_views(page: Page) -> tuple[View, ...]:
 
 def render_page(page: Page) -> str:
     """The file's content; see the module's docstring for what holds of it."""
+    page = page._replace(lanes=_add_tried(page.lanes, page.stories))
     environment = _make_environment()
     style = _read("style.css") + "".join(_list_rules(len(page.lanes.machines)))
     script = _read("script.js")
@@ -114,7 +116,7 @@ def render_page(page: Page) -> str:
         script_hash=_hash(script),
         embedded=Markup(make_embedded(page.lanes.columns, page.states)),  # noqa: S704 - escaped
         layers=tuple(str(layer) for layer in Layer),
-        swim=draw_swim(page.lanes, _collect_tried(page.stories)),
+        swim=draw_swim(page.lanes),
     )
     return told.encode("utf-8", "backslashreplace").decode("utf-8")
 
@@ -172,12 +174,25 @@ def _list_rules(machines: int) -> Iterator[str]:
         yield f"body:has(#pick-m{number}:not(:checked)) .m{number}{{display:none}}\n"
 
 
-def _collect_tried(stories: tuple[Story, ...]) -> dict[tuple[str, str], str]:
-    """What searches found of commits on their machines; the newest search counts."""
-    return {
-        (seen.commit.hex, story.machine): str(seen.judgement.verdict)
-        for story in reversed(stories)
-        if not story.is_composed
-        for probed in story.probes
-        if (seen := probed.observation).judgement is not None
-    }
+def _add_tried(lanes: Lanes, stories: tuple[Story, ...]) -> Lanes:
+    """The history with what searches found of its commits; what was noted of one counts more."""
+    tried: dict[Oid, dict[str, str]] = {}
+    for story in reversed(stories):  # the newest counts
+        for probed in () if story.is_composed or not story.machine else story.probes:
+            seen = probed.observation
+            if seen.judgement is not None:
+                tried.setdefault(seen.commit, {})[story.machine] = str(seen.judgement.verdict)
+    columns = tuple(
+        column._replace(verdicts=tuple(_merge(column.verdicts, tried.get(column.commit.oid, {}))))
+        for column in lanes.columns
+    )
+    machines = {machine for said in tried.values() for machine in said}
+    return lanes._replace(columns=columns, machines=tuple(sorted({*lanes.machines, *machines})))
+
+
+def _merge(noted: tuple[Verdicts, ...], tried: dict[str, str]) -> Iterator[Verdicts]:
+    yield from noted
+    known = {one.machine for one in noted}
+    for machine, verdict in sorted(tried.items()):
+        if machine not in known:
+            yield Verdicts(machine=machine, last=verdict, count=1)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from envtrack.model.comparison import Change
     from envtrack.model.lanes import Column, Lanes
+    from envtrack.model.timeline import Verdicts
 
 _STEP: Final = 16
 _LANE: Final = 30
@@ -70,7 +71,6 @@ class Swim(NamedTuple):
         lanes: from top to bottom.
         marks: in the order of time.
         dates: where a month begins, and its name.
-        columns: where each commit stands, newest first, with its short name.
         step: the width of a column.
         top: where the lanes begin.
     """
@@ -80,70 +80,46 @@ class Swim(NamedTuple):
     lanes: tuple[Lane, ...]
     marks: tuple[Mark, ...]
     dates: tuple[tuple[int, str], ...]
-    columns: tuple[tuple[int, str], ...]
     step: int = _STEP
     top: int = _TOP
 
 
-def draw_swim(lanes: Lanes, tried: Mapping[tuple[str, str], str]) -> Swim:
-    """The picture of a history: a lane a layer that moved, the ground below, verdicts on top.
-
-    Args:
-        lanes: the history.
-        tried: verdicts of searches, by commit and machine.
-    """
+def draw_swim(lanes: Lanes) -> Swim:
+    """The picture of a history: a lane a layer that moved, the ground below, verdicts on top."""
     columns = lanes.columns[::-1]
-    moved = {change.layer for column in columns for _, change in column.all_changes}
-    verdicts = _collect_verdicts(columns, tried)
-    titles = [layer for layer in reversed(Layer) if layer in moved]
-    judged = [one for one in lanes.machines if any(machine == one for _, machine in verdicts)]
-    rows = [
-        Lane(machine, _TOP + _LANE * at + _LANE // 2, lanes.machines.index(machine))
-        for at, machine in enumerate(judged)
-    ]
-    rows += [
-        Lane(str(layer), _TOP + _LANE * (len(judged) + at) + _LANE // 2)
-        for at, layer in enumerate(titles)
-    ]
+    rows = tuple(_list_lanes(lanes))
     heights = {(lane.title, lane.machine is None): lane.y for lane in rows}
-    xs = {column.commit.oid.hex: _STEP * at + _STEP for at, column in enumerate(columns)}
     marks: list[Mark] = []
-    for column in columns:
-        x = xs[column.commit.oid.hex]
-        marks += _list_marks(column, x, heights, lanes.machines)
-        for machine in judged:
-            said = verdicts.get((column.commit.oid.hex, machine))
-            if said:
-                at = heights[machine, False]
-                number = lanes.machines.index(machine)
-                marks.append(_make_verdict(column, x, at, said, (machine, number)))
+    for at, column in enumerate(columns, start=1):
+        marks += _list_marks(column, _STEP * at, heights, lanes.machines)
+        for one in column.verdicts:
+            number = lanes.machines.index(one.machine)
+            y = heights[one.machine, False]
+            marks.append(_make_verdict(column, (_STEP * at, y), one, number))
     return Swim(
-        width=_STEP * (len(columns) + 1) + _STEP,
+        width=_STEP * (len(columns) + 2),
         height=_TOP + _LANE * len(rows) + 6,
-        lanes=tuple(rows),
+        lanes=rows,
         marks=tuple(marks),
         dates=tuple(_list_dates(columns)),
-        columns=tuple((xs[c.commit.oid.hex], c.commit.oid.short) for c in lanes.columns),
     )
 
 
-def _collect_verdicts(
-    columns: Sequence[Column], tried: Mapping[tuple[str, str], str]
-) -> dict[tuple[str, str], str]:
-    """What was noted of a commit counts more than what a search found."""
-    noted = {
-        (column.commit.oid.hex, one.machine): one.last
-        for column in columns
-        for one in column.verdicts
-    }
-    return {**tried, **noted}
+def _list_lanes(lanes: Lanes) -> Iterator[Lane]:
+    judged = {one.machine for column in lanes.columns for one in column.verdicts}
+    moved = {change.layer for column in lanes.columns for _, change in column.all_changes}
+    titles = [
+        *((one, number) for number, one in enumerate(lanes.machines) if one in judged),
+        *((str(layer), None) for layer in reversed(Layer) if layer in moved),
+    ]
+    for at, (title, machine) in enumerate(titles):
+        yield Lane(title=title, y=_TOP + _LANE * at + _LANE // 2, machine=machine)
 
 
-def _make_verdict(column: Column, x: int, y: int, said: str, machine: tuple[str, int]) -> Mark:
+def _make_verdict(column: Column, place: tuple[int, int], said: Verdicts, number: int) -> Mark:
     commit = column.commit
-    name, number = machine
-    words = f"{said} on {name}: {commit.oid.short} {commit.subject}"
-    return Mark(x, y, said, _LARGEST - 2, number, commit.oid.short, words)
+    words = f"{said.last} on {said.machine}: {commit.oid.short} {commit.subject}"
+    return Mark(*place, said.last, _LARGEST - 2, number, commit.oid.short, words)
 
 
 def _list_marks(
