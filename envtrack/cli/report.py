@@ -64,7 +64,8 @@ def _gather(revision: str, place: Place, most: int) -> "Page":
     head = repository.get_commit(revision)
     rules = context.settings.layers
     scope = Scope(lockfile=lockfile, machine="", revisions=(head.hex,), layer_rules=rules)
-    stories = tuple(one for one in read_stories(repository) if one.lockfile == lockfile)
+    searches, search_notes = read_stories(repository)
+    stories = tuple(one for one in searches if one.lockfile == lockfile)
     lanes = read_lanes(repository, scope, head, most=most)
     chosen = choose_states(lanes, stories)
     states = read_states(
@@ -84,5 +85,5 @@ def _gather(revision: str, place: Place, most: int) -> "Page":
         history=history,
         fleet=fleet,
         diagnoses=diagnoses,
-        notes=(*policy_notes, *doctor_notes),
+        notes=(*search_notes, *policy_notes, *doctor_notes),
     )

@@ -17,20 +17,21 @@ if TYPE_CHECKING:
 _MOST = 10
 
 
-def read_stories(repository: "Repository") -> tuple[Story, ...]:
-    """The newest sessions, newest first; one whose files can't be read is left out.
+def read_stories(repository: "Repository") -> tuple[tuple[Story, ...], tuple[str, ...]]:
+    """The newest sessions, newest first, and a note on each whose files can't be read.
 
     At most ten of them are told: each may have hundreds of lines of logs.
     """
     from envtrack.bisect.session import list_sessions
 
-    stories = []
+    stories, notes = [], []
     for files in list_sessions(repository)[::-1][:_MOST]:
         try:
             stories.append(_read_story(repository, files))
-        except (EnvtrackError, ValueError, OSError):
-            continue  # of a newer envtrack, or torn: its own commands say what is wrong with it
-    return tuple(stories)
+        except (EnvtrackError, ValueError, OSError):  # of a newer envtrack, or torn
+            name = files.folder.name
+            notes.append(f"search {name} can't be read: `envtrack bisect status {name}` says why")
+    return tuple(stories), tuple(notes)
 
 
 def _read_story(repository: "Repository", files: "SessionFiles") -> Story:

@@ -44,3 +44,12 @@ def test_fewer_commits_are_told_where_that_is_asked(lab: Lab, tmp_path: Path) ->
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "and 1 older ones left out" in text
     assert lab.run("report", "-n", "0").code == 2
+
+
+def test_a_torn_search_is_a_note_and_not_the_end(lab: Lab, tmp_path: Path) -> None:
+    folder = lab.repo.path / ".git/envtrack/sessions/20260102T030405-abcd"
+    folder.mkdir(parents=True)
+    (folder / "plan.json").write_text("{")
+    assert lab.run("report", "--output", str(tmp_path / "r.html")).code == 0
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "search 20260102T030405-abcd can&#39;t be read" in text
