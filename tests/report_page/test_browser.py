@@ -183,3 +183,13 @@ def test_without_a_script_all_views_are_read_and_machines_still_chosen(
         assert not mark.is_displayed()
     finally:
         page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_on_paper_every_view_but_the_comparison_is_there(page: webdriver.Chrome) -> None:
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        views = ["overview", "timeline", "searches", "policy", "doctor", "machines"]
+        assert [one.get_attribute("id") for one in visible(page, ".view")] == views
+        assert visible(page, "nav") == []
+    finally:
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
