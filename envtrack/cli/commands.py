@@ -180,6 +180,18 @@ PANELS: Final[tuple[tuple[str, tuple[Command | Group, ...]], ...]] = (
                 module="show",
                 summary="Show the snapshot that is recorded beside a revision's lockfile.",
             ),
+            Command(
+                name="machines",
+                module="machines",
+                summary="Show the recorded machines side by side: kernel, driver, Python, "
+                "lockfile.",
+            ),
+            Command(
+                name="report",
+                module="report",
+                summary="Write one HTML file that tells the whole story; it needs no network and "
+                "no script.",
+            ),
             _LOCKFILES,
         ),
     ),
