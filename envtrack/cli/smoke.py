@@ -19,7 +19,7 @@ from envtrack.errors import UsageProblem
 from envtrack.model.oid import Oid
 from envtrack.model.verdict import Judgement, Verdict
 
-_EXIT_CODES = {
+EXIT_CODES = {
     Verdict.GOOD: 0,
     Verdict.BAD: 1,
     Verdict.DIFFERENT: 3,
@@ -68,15 +68,20 @@ def smoke(
     The command itself ends with 0 (good), 1 (bad), 3 (untestable) or 4 (could not run).
     """
     context = open_context(Place(directory=directory, lockfile=lockfile))
-    text = _choose_command(words or [], command, context)
+    text = choose_command(words or [], command, context)
     head = context.repository.find_commit("HEAD")
-    judgement = _judge(context, text, timeout)
+    judgement = judge(context, text, timeout)
     note = "" if no_record else _record(context, judgement, text, head)
     _put_out(judgement, text, note, Output(format=form, path=output, colour=color))
-    raise SystemExit(_EXIT_CODES[judgement.verdict])
+    raise SystemExit(EXIT_CODES[judgement.verdict])
 
 
-def _choose_command(words: list[str], command: str | None, context: Context) -> str:
+def choose_command(words: list[str], command: str | None, context: Context) -> str:
+    """The smoke test that is meant, for ``sh -c``.
+
+    Raises:
+        UsageProblem: it is said twice, or nowhere.
+    """
     if words and command is not None:
         raise UsageProblem("--command and a command after `--` exclude each other")
     text = shlex.join(words) if words else (command or context.settings.smoke.command)
@@ -88,7 +93,12 @@ def _choose_command(words: list[str], command: str | None, context: Context) -> 
     return text
 
 
-def _judge(context: Context, command: str, timeout: str | None) -> Judgement:
+def judge(context: Context, command: str, timeout: str | None) -> Judgement:
+    """The verdict of a smoke test in the current environment.
+
+    Raises:
+        UsageProblem: `timeout` is no time.
+    """
     from envtrack.config.durations import EXPECTED, parse_duration
     from envtrack.record.smoke import Trial, run_smoke
 
@@ -104,10 +114,11 @@ def _judge(context: Context, command: str, timeout: str | None) -> Judgement:
         environment=bench.find_environment(),
         environ=bench.environ,
     )
-    return run_smoke(trial, show=_show)
+    return run_smoke(trial, show=show)
 
 
-def _show(text: str) -> None:
+def show(text: str) -> None:
+    """Hands on what a command prints, to stderr."""
     sys.stderr.write(text)
     sys.stderr.flush()
 
