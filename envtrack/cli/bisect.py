@@ -58,6 +58,10 @@ def start(
         str, Argument(metavar="[BAD]", help="A revision that fails.", default="HEAD")
     ] = "HEAD",
     smoke: SmokeOption = None,
+    check: Annotated[
+        str | None,
+        option("--check", metavar="NAME", help="Hunt only this check of the smoke test."),
+    ] = None,
     smoke_from: SmokeFromOption = None,
     timeout: TimeoutOption = None,
     timeout_is: TimeoutIsOption = None,
@@ -97,6 +101,7 @@ def start(
     commit moved is to blame, as `envtrack isolate` does. Your own tree is not touched.
     """
     from envtrack.bisect.session import Wish
+    from envtrack.probe.checks import ask_for_one
 
     context = open_context(Place(directory=directory, lockfile=lockfile, machine=None))
     _refuse_other(context.bench.lockfile)
@@ -104,6 +109,8 @@ def start(
         context, extra or (), group or (), (all_extras, all_groups, all_packages)
     )
     command = smoke or context.settings.smoke.command
+    if check is not None:
+        command = ask_for_one(command, check)
     wish = Wish(
         good=good or newest_good(context, bad, command),
         bad=bad,
