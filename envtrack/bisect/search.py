@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from envtrack.bisect.git_search import search_with_git
 from envtrack.bisect.rig import Rig
 from envtrack.git.repository import Repository
 from envtrack.model.answer import Outcome
@@ -86,7 +87,7 @@ def _find(rig: Rig, repository: Repository, bad: Oid, *, has_lock_commits: bool)
     """
     if not has_lock_commits:
         return _search_code(rig, repository, bad)
-    ended = rig.search(bad, (Oid(rig.plan.good),), rig.plan.paths)
+    ended = search_with_git(rig, bad, (Oid(rig.plan.good),), rig.plan.paths)
     if ended.first_bad is not None:
         return _look_below(rig, repository, ended.first_bad, (ended.first_bad,))
     if not ended.has_skipped:
@@ -122,7 +123,7 @@ def _search_code(rig: Rig, repository: Repository, bad: Oid) -> Found:
         if base is None or _verdict(rig.probe(base)) is not Verdict.GOOD:
             return _conclude(rig, repository, bad)
         goods = (base,)
-    return _conclude(rig, repository, rig.search(bad, goods, ()).earliest_bad)
+    return _conclude(rig, repository, search_with_git(rig, bad, goods, ()).earliest_bad)
 
 
 def _conclude(rig: Rig, repository: Repository, bad: Oid) -> Found:
@@ -141,8 +142,7 @@ def _conclude(rig: Rig, repository: Repository, bad: Oid) -> Found:
 
 def _goods(rig: Rig) -> set[Oid]:
     """The good end and every commit that was found good."""
-    seen = rig.store.list(rig.plan.id)
-    found = {s.commit for s in seen if s.judgement and s.judgement.verdict is Verdict.GOOD}
+    found = {seen.commit for seen in rig.list_seen() if _verdict(seen) is Verdict.GOOD}
     return found | {Oid(rig.plan.good)}
 
 
