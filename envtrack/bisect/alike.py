@@ -58,6 +58,15 @@ def record_alike(rig: Rig, seen: Observation, among: Iterable[Oid]) -> tuple[Oid
     return alike
 
 
+def has_same_environment(rig: Rig, one: Oid, other: Oid) -> bool:
+    """Whether two commits install the same, as far as that can be told."""
+    if any("\n" in path for path in rig.plan.paths):
+        return False
+    first, second = _list_files(rig, (one, other))
+    environment = _identify(rig, first) if first != second else ""
+    return first == second or (environment != "" and environment == _identify(rig, second))
+
+
 def _find_alike(rig: Rig, tried: Oid, kind: str, rest: Sequence[Oid]) -> tuple[Oid, ...]:
     files = dict(zip((tried, *rest), _list_files(rig, (tried, *rest)), strict=True))
     lock = _read_lock(rig, files[tried][0])

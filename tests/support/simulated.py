@@ -110,7 +110,14 @@ class SimulatedRig(Rig):
         known = self.store.find_known(self.plan.id, subject)
         if known is not None and known.judgement is not None:
             return known.judgement.verdict.bisect_code
+        key = f"{step.env}\0{step.code}"
         number = len(self.store.list(self.plan.id))
+        probe = self.store.begin(self.plan.id, subject, log=self.files.logs / "none", at=0.0)
+        self.store.set_key(probe, key)
+        same = self.store.find_same(self.plan.id, key)
+        if same is not None and same.judgement is not None:
+            self.store.finish(probe, same.judgement, seconds=0.0, same_as=same.commit)
+            return same.judgement.verdict.bisect_code
         verdict = self.world.judge(step)
         if number in self.aborts:
             self.aborts.remove(number)
@@ -118,7 +125,6 @@ class SimulatedRig(Rig):
         else:
             self.tried[step] += 1
         stage, kind = _STAGES.get(verdict, ("smoke", "exit"))
-        probe = self.store.begin(self.plan.id, subject, log=self.files.logs / "none", at=0.0)
         judgement = Judgement(verdict=verdict, stage=stage, kind=kind, reason=f"it is {verdict}")
         self.store.finish(probe, judgement, seconds=0.0)
         return verdict.bisect_code
