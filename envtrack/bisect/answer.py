@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from envtrack.bisect.halves import hint_at_halves, note_limits
 from envtrack.bisect.last_lines import read_last_lines
 from envtrack.bisect.search import Found
 from envtrack.compare.going_back import can_go_back, say_going_back
@@ -14,6 +15,7 @@ from envtrack.model.answer import Answer, Effort, Judged, Outcome
 from envtrack.model.comparison import Comparison, Origin
 from envtrack.model.oid import Oid
 from envtrack.model.verdict import Observation, Verdict
+from envtrack.probe.crossing import read_crossings
 from envtrack.probe.plan import Plan, SessionFiles
 from envtrack.probe.store import Store
 from envtrack.record.revisions import read_revision
@@ -27,7 +29,12 @@ def make_answer(
 ) -> Answer:
     """The answer of a session."""
     observations = store.list(plan.id)
-    known = {seen.commit: seen for seen in observations if seen.judgement is not None}
+    crossings = read_crossings(files)
+    known = {
+        seen.commit: seen
+        for seen in observations
+        if seen.judgement is not None and seen.commit not in crossings
+    }
     told = found.first_bad or (found.ends[-1].commit if found.ends else None)
     if found.outcome is Outcome.GOOD_END_FAILS:
         told = found.ends[0].commit
@@ -36,6 +43,7 @@ def make_answer(
     if found.first_bad is not None and found.predecessor is not None:
         comparison = _compare(repository, plan, found.predecessor, found.first_bad)
         notes = _notes(found, comparison)
+    notes += tuple(note_limits(repository, plan, found))
     return Answer(
         session=plan.id,
         outcome=found.outcome,
@@ -55,8 +63,10 @@ def make_answer(
         ),
         comparison=comparison,
         last_lines=_last_lines(known.get(told) if told else None, known, plan.id),
-        hints=_hints(repository, plan, found, known, comparison),
+        hints=(*_hints(repository, plan, found, known, comparison), *hint_at_halves(plan, found)),
         notes=notes,
+        machine=plan.machine,
+        crossed=found.crossed,
     )
 
 
@@ -151,7 +161,7 @@ def _notes(found: Found, comparison: Comparison) -> tuple[str, ...]:
         notes.append(
             "this commit changes code and leaves the environment alone: the lockfile is innocent"
         )
-    elif not comparison.changes and not comparison.notes:
+    elif found.crossed is None and not comparison.changes and not comparison.notes:
         notes.append("its lockfile installs the same as before: look at what else it changes")
     return tuple(notes)
 

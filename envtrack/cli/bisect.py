@@ -35,6 +35,7 @@ from envtrack.cli.running import run_to_answer
 from envtrack.cli.wishes import check_match, choose_selection, make_plan, newest_good
 from envtrack.config.settings import Stale
 from envtrack.errors import UsageProblem
+from envtrack.probe.plan import Hold
 
 if TYPE_CHECKING:
     from envtrack.bisect.session import Wish
@@ -80,6 +81,10 @@ def start(
     trust_ends: Annotated[
         bool, option("--trust-ends", help="Believe that GOOD is good and BAD is bad.")
     ] = False,
+    hold: Annotated[
+        Hold | None,
+        option("--hold", help="Hold the code, or the environment, as at BAD; search the other."),
+    ] = None,
     commit_only: Annotated[
         bool, option("--commit-only", help="Stop at the commit; do not go on to the package.")
     ] = False,
@@ -129,6 +134,7 @@ def start(
             any_failure=any_failure,
             package_only=package_only,
             trust_ends=trust_ends,
+            hold=hold,
             commit_only=commit_only,
             keep=keep,
         ),

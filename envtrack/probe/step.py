@@ -27,6 +27,7 @@ from envtrack.probe.bench import (
     tidy,
 )
 from envtrack.probe.bounded import LIFELINE
+from envtrack.probe.crossing import Crossing
 from envtrack.probe.plan import SessionFiles, read_plan
 from envtrack.probe.store import Store
 from envtrack.probe.tree import Tree
@@ -34,6 +35,7 @@ from envtrack.probe.tree import Tree
 SCRATCH = "ENVTRACK_SCRATCH"
 GIT_FOLDER = "ENVTRACK_GIT_FOLDER"
 FRESH = "ENVTRACK_FRESH"
+CROSSING = "ENVTRACK_CROSSING"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -73,6 +75,7 @@ def _make_bench(files: SessionFiles, top: Path) -> Bench:
         scratch=Path(scratch) if scratch else files.folder / "by-hand",
         is_driven=LIFELINE in os.environ,
         store=Store(files.store),
+        crossing=Crossing.parse(os.environ[CROSSING]) if CROSSING in os.environ else None,
         is_fresh=FRESH in os.environ,
     )
 
