@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from envtrack.bisect.flaky_ends import judge_ends, probe_ends
 from envtrack.bisect.rig import Rig
 from envtrack.git.repository import Repository
 from envtrack.model.answer import Outcome
 from envtrack.model.oid import Oid
 from envtrack.model.verdict import Observation, Verdict
-from envtrack.probe.failures import hunt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class Found:
         predecessor: its good parent.
         possible: for `SEVERAL`, oldest first.
         candidates: how many commits could have been it.
-        ends: what was seen at the good and the bad end; empty if they were trusted.
+        ends: every run of the good end, then of the bad end; empty if they were trusted.
         in_code: the culprit is a commit that left the lockfile and its project files alone.
     """
 
@@ -45,31 +45,12 @@ def search(rig: Rig, repository: Repository) -> Found:
     commits = repository.list_commits(good, bad, rig.plan.paths)
     ends: tuple[Observation, ...] = ()
     if not rig.plan.trust_ends:
-        ends = _probe_ends(rig, good, bad)
-        outcome = _judge_ends(ends)
+        ends = probe_ends(rig, good, bad)
+        outcome = judge_ends(ends, good)
         if outcome is not None:
             return Found(outcome=outcome, candidates=len(commits), ends=ends)
     found = _find(rig, repository, bad, has_lock_commits=bool(commits))
     return replace(found, candidates=len(commits or repository.list_commits(good, bad)), ends=ends)
-
-
-def _probe_ends(rig: Rig, good: Oid, bad: Oid) -> tuple[Observation, ...]:
-    first = rig.probe(good)
-    # A stale lockfile at both ends is one fault, not two: so the other end is looked at too.
-    if _verdict(first) is Verdict.BAD:
-        return (first,)
-    second = rig.probe(bad)
-    hunt(rig.files, second)
-    return (first, second)
-
-
-def _judge_ends(ends: tuple[Observation, ...]) -> Outcome | None:
-    verdicts = [_verdict(end) for end in ends]
-    if verdicts[0] is Verdict.BAD:
-        return Outcome.GOOD_END_FAILS
-    if any(verdict not in (Verdict.GOOD, Verdict.BAD) for verdict in verdicts):
-        return Outcome.END_UNTESTABLE
-    return Outcome.BAD_END_PASSES if verdicts[1] is Verdict.GOOD else None
 
 
 def _verdict(observation: Observation) -> Verdict:
