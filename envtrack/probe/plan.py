@@ -10,7 +10,6 @@ from typing import Any, Self
 from envtrack.config.settings import Stale
 from envtrack.errors import UsageProblem
 from envtrack.files import read_text, write_whole
-from envtrack.model.flaky import Flaky
 from envtrack.model.layer import Layer, LayerRules
 from envtrack.model.selection import Selection
 from envtrack.model.verdict import Verdict
@@ -57,10 +56,6 @@ class Plan:
         suspects: names of packages that are tried first, where lockfiles are composed.
         repeat: how often the smoke test is run for one verdict, at most.
         quorum: how many of these runs must fail for it to be bad.
-        flaky: what is done where the smoke test passes and fails at one commit.
-        confidence: how sure a search with a flaky smoke test must be, below 1.
-        most_probes: trials after which such a search stops; 0: no limit.
-        most_seconds: seconds of trials after which it stops; 0: no limit.
         is_composed: its probes are not of commits: each puts a composed lockfile into the tree of
             the bad end and installs it as it stands.
     """
@@ -96,10 +91,6 @@ class Plan:
     suspects: tuple[str, ...] = ()
     repeat: int = 1
     quorum: int = 1
-    flaky: Flaky = Flaky.AUTO
-    confidence: float = 0.99
-    most_probes: int = 0
-    most_seconds: float = 0.0
     is_composed: bool = False
 
     @classmethod
@@ -254,7 +245,6 @@ def read_plan(files: SessionFiles) -> Plan:
                 "suspects": tuple(document.get("suspects", ())),
                 "timeout_is": Verdict(document["timeout_is"]),
                 "stale": Stale(document["stale"]),
-                "flaky": Flaky(document.get("flaky", Flaky.OFF)),
                 "selection": Selection(**selection),
                 "layers": tuple(
                     (Layer(name), tuple(globs)) for name, globs in document.get("layers", ())
