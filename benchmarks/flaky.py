@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _search(seed: int, rates: tuple[float, float], *, still: float) -> Result:
-    plan, chance = random.Random(f"plan {seed}"), random.Random(seed)
+    plan, chance = _random(f"plan {seed}"), _random(seed)
     first = plan.randint(1, _COMMITS)
     weights = [0.0, *(float(plan.random() >= still) for _ in range(_COMMITS))]
     weights[first] = 1.0
@@ -94,8 +94,12 @@ def _search(seed: int, rates: tuple[float, float], *, still: float) -> Result:
     return not belief.is_unchanged and belief.likeliest == first, runs
 
 
+def _random(seed: str | int) -> random.Random:
+    return random.Random(seed)  # noqa: S311 - simulated histories, the same every time
+
+
 def _ask_peer(python: str, seeds: Sequence[int], rates: tuple[float, float]) -> list[Result]:
-    cases = [(seed, random.Random(f"plan {seed}").randint(1, _COMMITS), *rates) for seed in seeds]
+    cases = [(seed, _random(f"plan {seed}").randint(1, _COMMITS), *rates) for seed in seeds]
     question = json.dumps([_COMMITS, _CONFIDENCE, _MOST_RUNS, cases]) + "\n"
     done = run((python, "-c", _PEER), timeout_s=7200, env=os.environ, stdin=question.encode())
     return [(bool(right), int(runs)) for right, runs in map(json.loads, done.text.splitlines())]
