@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -24,14 +23,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from envtrack.culprit.blocks import choose_next
-from envtrack.errors import LockfileProblem
+from envtrack.errors import CommandFailed, LockfileProblem
 from envtrack.lockfiles.interface import parse_lock
 from envtrack.lockfiles.select import identity, select
 from envtrack.model.selection import Selection
 from envtrack.model.verdict import Verdict
+from envtrack.process import run
 from tests.support.simulated import Step, World, simulate
 
 _COUNT = 128
+_TIMEOUT_S = 600.0
 
 
 class Row(NamedTuple):
@@ -102,10 +103,8 @@ def _count_git(row: Row) -> tuple[int, int]:
         top = str(lab.repository.root)
 
         def git(*words: str) -> str:
-            done = subprocess.run(
-                ("git", "-C", top, *words), capture_output=True, text=True, check=False
-            )
-            return done.stdout
+            command = ("git", "-C", top, *words)
+            return run(command, timeout_s=_TIMEOUT_S, env=os.environ, check=False).text
 
         git("bisect", "start", lab.commits[-1].hex, lab.commits[0].hex)
         places = {oid.hex: number for number, oid in enumerate(lab.commits, start=1)}
@@ -152,13 +151,13 @@ def _identify_all(bundle: Path) -> list[str]:
 
         def git(*words: str) -> str:
             command = ("git", "-C", folder, *words)
-            return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            return run(command, timeout_s=_TIMEOUT_S, env=os.environ).text
 
         git("clone", "--quiet", "--no-checkout", str(bundle.resolve()), folder)
         for commit in git("rev-list", "--reverse", "--all", "--", "uv.lock").split():
             try:
                 lock = parse_lock(git("show", f"{commit}:uv.lock"), path="uv.lock")
-            except (LockfileProblem, subprocess.CalledProcessError):
+            except (LockfileProblem, CommandFailed):
                 found.append(f"can't be read at {commit}")
                 continue
             markers = {key: str(value) for key, value in default_environment().items()}

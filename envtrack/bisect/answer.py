@@ -55,7 +55,10 @@ def make_answer(
         culprit=_judged(repository, known, found.first_bad) if found.first_bad else None,
         predecessor=repository.read_commit(found.predecessor) if found.predecessor else None,
         possible=tuple(_judged(repository, known, commit) for commit in found.possible),
-        ends=tuple(_judged(repository, known, end.commit) for end in found.ends),
+        ends=tuple(
+            Judged(commit=repository.read_commit(end.commit), judgement=end.judgement, log=end.log)
+            for end in found.ends
+        ),
         skipped=tuple(
             _judged(repository, known, seen.commit)
             for seen in known.values()
@@ -116,6 +119,8 @@ def _say(repository: Repository, plan: Plan, found: Found) -> str:
             return f"not reproduced: the bad end {bad} passes"
         case Outcome.END_UNTESTABLE:
             return _say_untestable(found.ends)
+        case Outcome.FLAKY:
+            return _say_mixed(found.ends)
 
 
 def _say_untestable(ends: tuple[Observation, ...]) -> str:
@@ -125,8 +130,19 @@ def _say_untestable(ends: tuple[Observation, ...]) -> str:
     if len(untestable) > 1 and kinds == {"lock-stale"}:
         return "the lockfile is stale at both ends: it does not match its pyproject.toml there"
     first = untestable[0]
-    where = "good" if first is ends[0] else "bad"
+    where = "good" if first.commit == ends[0].commit else "bad"
     return f"the {where} end {first.commit.short} can't be tested: {_reason(first)}"
+
+
+def _say_mixed(ends: tuple[Observation, ...]) -> str:
+    """``flaky: the bad end 1234567890 passed once and failed once``."""
+    said = []
+    for where, end in (("good", ends[0].commit), ("bad", ends[-1].commit)):
+        runs = [seen.judgement.verdict for seen in ends if seen.commit == end and seen.judgement]
+        passed = runs.count(Verdict.GOOD)
+        if 0 < passed < len(runs):
+            said.append(f"the {where} end {end.short} passed in {passed} of {len(runs)} runs")
+    return f"the smoke test is flaky: {', '.join(said)}"
 
 
 def _reason(observation: Observation) -> str:
@@ -175,7 +191,7 @@ def _last_lines(
     return read_last_lines(seen.log if seen is not None else "", session)
 
 
-def _hints(
+def _hints(  # noqa: PLR0911 - a line a case
     repository: Repository,
     plan: Plan,
     found: Found,
@@ -201,12 +217,22 @@ def _hints(
                 "what is not committed: `envtrack diff` compares the record with this machine"
             )
             return (hint,)
+        case Outcome.FLAKY:
+            return ("`--repeat N --quorum K` takes N runs for one verdict",)
         case _ if is_stale:
             return ("`--stale frozen` tests stale lockfiles as they stand",)
         case Outcome.SEVERAL:
             return ("the logs of the skipped commits say why; `--python`, `--stale` may help",)
+        case _ if _fails_otherwise(found.ends):
+            return (
+                "`--any-failure` counts every failure, `--match REGEX` describes the hunted one",
+            )
         case _:
             return ("choose another end, or mend what the log shows",)
+
+
+def _fails_otherwise(ends: tuple[Observation, ...]) -> bool:
+    return any(end.judgement and end.judgement.verdict is Verdict.DIFFERENT for end in ends)
 
 
 def _hints_found(

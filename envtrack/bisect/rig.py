@@ -62,19 +62,23 @@ class Rig:
     keep_fds: tuple[int, ...]
     watcher: Watcher
 
-    def probe(self, commit: Oid) -> Observation:
+    def probe(self, commit: Oid, *, fresh: bool = False) -> Observation:
         """The verdict of one commit, from the store or by a trial.
+
+        Args:
+            commit: which.
+            fresh: try it, whatever is known of it.
 
         Raises:
             RigFailed: the rig failed; nothing is said about the commit.
         """
-        known = self.store.find_known(self.plan.id, commit)
-        if known is not None:
-            return known
+        before = self.store.find_known(self.plan.id, commit)
+        if before is not None and not fresh:
+            return before
         self.tree.git("checkout", "--quiet", "--force", "--detach", commit.hex)
-        self.run("sh", str(self.files.script))
+        self.run("sh", str(self.files.script), more={FRESH: "1"} if fresh else {})
         known = self.store.find_known(self.plan.id, commit)
-        if known is None:
+        if known is None or (before is not None and known.id == before.id):
             raise self.failure()
         return known
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from envtrack.bisect.alike import has_same_environment, record_alike
+from envtrack.bisect.alike import has_same_environment
 from envtrack.bisect.attribution import cross
+from envtrack.bisect.flaky_ends import judge_ends, probe_ends
 from envtrack.bisect.git_search import search_with_git
 from envtrack.bisect.rig import Rig
 from envtrack.git.repository import Repository
@@ -13,7 +14,6 @@ from envtrack.model.answer import Outcome
 from envtrack.model.attribution import Crossed
 from envtrack.model.oid import Oid
 from envtrack.model.verdict import Observation, Verdict
-from envtrack.probe.failures import hunt
 from envtrack.probe.plan import Hold
 
 
@@ -27,7 +27,7 @@ class Found:
         predecessor: its good parent.
         possible: for `SEVERAL`, oldest first.
         candidates: how many commits could have been it.
-        ends: what was seen at the good and the bad end; empty if they were trusted.
+        ends: every run of the good end, then of the bad end; empty if they were trusted.
         in_code: the culprit is a commit that left the lockfile and its project files alone.
         crossed: what its two halves come to apart, where it changes both.
         is_same_environment: both ends install the same.
@@ -56,8 +56,8 @@ def search(rig: Rig, repository: Repository) -> Found:
     commits = repository.list_commits(good, bad, rig.plan.paths)
     ends: tuple[Observation, ...] = ()
     if not rig.plan.trust_ends:
-        ends = _probe_ends(rig, good, bad)
-        outcome = _judge_ends(ends)
+        ends = probe_ends(rig, good, bad)
+        outcome = judge_ends(ends, good)
         if outcome is not None:
             return Found(outcome=outcome, candidates=len(commits), ends=ends)
     if rig.plan.hold is Hold.ENV:
@@ -79,27 +79,6 @@ def _find_turn_back(rig: Rig, repository: Repository) -> tuple[Oid, Oid] | None:
     bads = [commit for commit, verdict in seen.items() if verdict is Verdict.BAD]
     pairs = ((bad, good) for bad in bads for good in sorted(goods))
     return next((pair for pair in pairs if repository.is_ancestor(*pair)), None)
-
-
-def _probe_ends(rig: Rig, good: Oid, bad: Oid) -> tuple[Observation, ...]:
-    first = rig.probe(good)
-    # A stale lockfile at both ends is one fault, not two: so the other end is looked at too.
-    if _verdict(first) is Verdict.BAD:
-        return (first,)
-    # What can't be installed there can't be installed here, if it is the same.
-    record_alike(rig, first, (bad,))
-    second = rig.probe(bad)
-    hunt(rig.files, second)
-    return (first, second)
-
-
-def _judge_ends(ends: tuple[Observation, ...]) -> Outcome | None:
-    verdicts = [_verdict(end) for end in ends]
-    if verdicts[0] is Verdict.BAD:
-        return Outcome.GOOD_END_FAILS
-    if any(verdict not in (Verdict.GOOD, Verdict.BAD) for verdict in verdicts):
-        return Outcome.END_UNTESTABLE
-    return Outcome.BAD_END_PASSES if verdicts[1] is Verdict.GOOD else None
 
 
 def _verdict(observation: Observation) -> Verdict:
@@ -173,7 +152,7 @@ def _conclude(rig: Rig, repository: Repository, bad: Oid) -> Found:
         verdict = _verdict(rig.probe(parent))
         if verdict is Verdict.BAD:
             # git had taken it for good: it lies below a good commit, or on a branch of its own.
-            return _search_below(rig, repository, parent)
+            return _search_below(rig, repository, parent, bad)
         if verdict is not Verdict.GOOD:
             return Found(outcome=Outcome.SEVERAL, possible=(parent, bad))
     in_code = not _touches(repository, bad, rig.plan.paths)
@@ -189,12 +168,13 @@ def _conclude(rig: Rig, repository: Repository, bad: Oid) -> Found:
     )
 
 
-def _search_below(rig: Rig, repository: Repository, bad: Oid) -> Found:
+def _search_below(rig: Rig, repository: Repository, bad: Oid, child: Oid) -> Found:
     """The first bad commit at or below one that was taken for good."""
     if _known_goods(rig, repository, bad):
         return _search_code(rig, repository, bad)
-    # Nothing good is known below it: it may have been bad for ever.
-    return Found(outcome=Outcome.SEVERAL, possible=(bad,))
+    # Nothing good is known below it: it may have been bad for ever, and its child have lacked the
+    # repair that the good end has.
+    return Found(outcome=Outcome.SEVERAL, possible=(bad, child))
 
 
 def _goods(rig: Rig) -> set[Oid]:

@@ -4,6 +4,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated
 
 from envtrack.cli.context import Place, open_context
+from envtrack.cli.flaky import QuorumOption, RepeatOption, check_repeat
 from envtrack.cli.grammar import Argument, option
 from envtrack.cli.options import (
     ColourOption,
@@ -68,6 +69,8 @@ def start(
     timeout_is: TimeoutIsOption = None,
     match: MatchOption = None,
     any_failure: AnyFailureOption = False,
+    repeat: RepeatOption = None,
+    quorum: QuorumOption = None,
     stale: Annotated[
         Stale | None,
         option("--stale", help="What to do with a lockfile that no longer fits its project."),
@@ -132,6 +135,7 @@ def start(
             selection=selection,
             match=check_match(match),
             any_failure=any_failure,
+            **check_repeat(repeat, quorum),
             package_only=package_only,
             trust_ends=trust_ends,
             hold=hold,

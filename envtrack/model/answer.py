@@ -23,6 +23,8 @@ class Outcome(StrEnum):
     GOOD_END_FAILS = "good-end-fails"
     BAD_END_PASSES = "bad-end-passes"
     END_UNTESTABLE = "end-untestable"
+    FLAKY = "flaky"
+    """An end passes and fails, and no search for such a test was asked for."""
 
     @property
     def exit_code(self) -> int:

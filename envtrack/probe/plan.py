@@ -65,6 +65,8 @@ class Plan:
         shares_with: the id of a session whose verdicts count as well; empty: none.
         suspects: names of packages that are tried first, where lockfiles are composed.
         hold: the half of every commit that is as at the bad end; ``None``: no half.
+        repeat: how often the smoke test is run for one verdict, at most.
+        quorum: how many of these runs must fail for it to be bad.
         is_composed: its probes are not of commits: each puts a composed lockfile into the tree of
             the bad end and installs it as it stands.
     """
@@ -99,6 +101,8 @@ class Plan:
     shares_with: str = ""
     suspects: tuple[str, ...] = ()
     hold: Hold | None = None
+    repeat: int = 1
+    quorum: int = 1
     is_composed: bool = False
 
     @classmethod

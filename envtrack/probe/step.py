@@ -15,8 +15,10 @@ from pathlib import Path
 from types import FrameType
 
 from envtrack.errors import EnvtrackError, RigFailed
+from envtrack.model.verdict import Judgement
 from envtrack.probe.bench import (
     Bench,
+    Notes,
     NothingBegun,
     finish,
     read_notes,
@@ -101,10 +103,27 @@ def _act(bench: Bench, action: str, command: Sequence[str]) -> str:
 
 def _judge(bench: Bench, command: Sequence[str]) -> str:
     """The number of the smoke test's verdict."""
+    from envtrack.probe.repeated import judge_repeated
+
+    notes, plan = read_notes(bench), bench.plan
+
+    def run_once(number: int) -> Judgement:
+        if number:
+            # What decides is the last log; the earlier ones stay beside it.
+            log = notes.path / "smoke.log"
+            log.rename(log.with_name(f"smoke-{number}.log"))
+        return _run_smoke(bench, notes, command)
+
+    return finish(bench, notes, judge_repeated(run_once, repeat=plan.repeat, quorum=plan.quorum))
+
+
+def _run_smoke(bench: Bench, notes: Notes, command: Sequence[str]) -> Judgement:
+    """What one run of the smoke test says."""
     from envtrack.probe.failures import tell_failures_apart
     from envtrack.probe.smoke import judge_smoke
 
-    notes, plan = read_notes(bench), bench.plan
+    plan = bench.plan
+    require_driver(bench)
     ended = run_here(bench, notes, "smoke", command, plan.smoke_timeout_s)
     judgement = judge_smoke(
         ended,
@@ -113,7 +132,7 @@ def _judge(bench: Bench, command: Sequence[str]) -> str:
         timeout_is=plan.timeout_is,
         timeout_s=plan.smoke_timeout_s,
     )
-    return finish(bench, notes, tell_failures_apart(bench, notes, judgement))
+    return tell_failures_apart(bench, notes, judgement)
 
 
 if __name__ == "__main__":
