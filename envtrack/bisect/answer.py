@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from envtrack.bisect.halves import hint_at_halves, note_limits
 from envtrack.bisect.last_lines import read_last_lines
 from envtrack.bisect.search import Found
 from envtrack.compare.going_back import can_go_back, say_going_back
@@ -14,6 +15,7 @@ from envtrack.model.answer import Answer, Effort, Judged, Outcome
 from envtrack.model.comparison import Comparison, Origin
 from envtrack.model.oid import Oid
 from envtrack.model.verdict import Observation, Verdict
+from envtrack.probe.crossing import read_crossings
 from envtrack.probe.plan import Plan, SessionFiles
 from envtrack.probe.store import Store
 from envtrack.record.revisions import read_revision
@@ -27,7 +29,12 @@ def make_answer(
 ) -> Answer:
     """The answer of a session."""
     observations = store.list(plan.id)
-    known = {seen.commit: seen for seen in observations if seen.judgement is not None}
+    crossings = read_crossings(files)
+    known = {
+        seen.commit: seen
+        for seen in observations
+        if seen.judgement is not None and seen.commit not in crossings
+    }
     told = found.first_bad or (found.ends[-1].commit if found.ends else None)
     if found.outcome is Outcome.GOOD_END_FAILS:
         told = found.ends[0].commit
@@ -36,6 +43,7 @@ def make_answer(
     if found.first_bad is not None and found.predecessor is not None:
         comparison = _compare(repository, plan, found.predecessor, found.first_bad)
         notes = _notes(found, comparison)
+    notes += tuple(note_limits(repository, plan, found))
     return Answer(
         session=plan.id,
         outcome=found.outcome,
@@ -47,7 +55,10 @@ def make_answer(
         culprit=_judged(repository, known, found.first_bad) if found.first_bad else None,
         predecessor=repository.read_commit(found.predecessor) if found.predecessor else None,
         possible=tuple(_judged(repository, known, commit) for commit in found.possible),
-        ends=tuple(_judged(repository, known, end.commit) for end in found.ends),
+        ends=tuple(
+            Judged(commit=repository.read_commit(end.commit), judgement=end.judgement, log=end.log)
+            for end in found.ends
+        ),
         skipped=tuple(
             _judged(repository, known, seen.commit)
             for seen in known.values()
@@ -55,8 +66,10 @@ def make_answer(
         ),
         comparison=comparison,
         last_lines=_last_lines(known.get(told) if told else None, known, plan.id),
-        hints=_hints(repository, plan, found, known, comparison),
+        hints=(*_hints(repository, plan, found, known, comparison), *hint_at_halves(plan, found)),
         notes=notes,
+        machine=plan.machine,
+        crossed=found.crossed,
     )
 
 
@@ -106,6 +119,8 @@ def _say(repository: Repository, plan: Plan, found: Found) -> str:
             return f"not reproduced: the bad end {bad} passes"
         case Outcome.END_UNTESTABLE:
             return _say_untestable(found.ends)
+        case Outcome.FLAKY:
+            return _say_mixed(found.ends)
 
 
 def _say_untestable(ends: tuple[Observation, ...]) -> str:
@@ -115,8 +130,19 @@ def _say_untestable(ends: tuple[Observation, ...]) -> str:
     if len(untestable) > 1 and kinds == {"lock-stale"}:
         return "the lockfile is stale at both ends: it does not match its pyproject.toml there"
     first = untestable[0]
-    where = "good" if first is ends[0] else "bad"
+    where = "good" if first.commit == ends[0].commit else "bad"
     return f"the {where} end {first.commit.short} can't be tested: {_reason(first)}"
+
+
+def _say_mixed(ends: tuple[Observation, ...]) -> str:
+    """``flaky: the bad end 1234567890 passed once and failed once``."""
+    said = []
+    for where, end in (("good", ends[0].commit), ("bad", ends[-1].commit)):
+        runs = [seen.judgement.verdict for seen in ends if seen.commit == end and seen.judgement]
+        passed = runs.count(Verdict.GOOD)
+        if 0 < passed < len(runs):
+            said.append(f"the {where} end {end.short} passed in {passed} of {len(runs)} runs")
+    return f"the smoke test is flaky: {', '.join(said)}"
 
 
 def _reason(observation: Observation) -> str:
@@ -151,7 +177,7 @@ def _notes(found: Found, comparison: Comparison) -> tuple[str, ...]:
         notes.append(
             "this commit changes code and leaves the environment alone: the lockfile is innocent"
         )
-    elif not comparison.changes and not comparison.notes:
+    elif found.crossed is None and not comparison.changes and not comparison.notes:
         notes.append("its lockfile installs the same as before: look at what else it changes")
     return tuple(notes)
 
@@ -165,7 +191,7 @@ def _last_lines(
     return read_last_lines(seen.log if seen is not None else "", session)
 
 
-def _hints(
+def _hints(  # noqa: PLR0911 - a line a case
     repository: Repository,
     plan: Plan,
     found: Found,
@@ -191,12 +217,22 @@ def _hints(
                 "what is not committed: `envtrack diff` compares the record with this machine"
             )
             return (hint,)
+        case Outcome.FLAKY:
+            return ("`--repeat N --quorum K` takes N runs for one verdict",)
         case _ if is_stale:
             return ("`--stale frozen` tests stale lockfiles as they stand",)
         case Outcome.SEVERAL:
             return ("the logs of the skipped commits say why; `--python`, `--stale` may help",)
+        case _ if _fails_otherwise(found.ends):
+            return (
+                "`--any-failure` counts every failure, `--match REGEX` describes the hunted one",
+            )
         case _:
             return ("choose another end, or mend what the log shows",)
+
+
+def _fails_otherwise(ends: tuple[Observation, ...]) -> bool:
+    return any(end.judgement and end.judgement.verdict is Verdict.DIFFERENT for end in ends)
 
 
 def _hints_found(

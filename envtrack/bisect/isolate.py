@@ -20,6 +20,7 @@ from envtrack.files import read_text, write_whole
 from envtrack.git.repository import Repository
 from envtrack.lockfiles.uv import parse
 from envtrack.model.answer import Answer
+from envtrack.model.attribution import Attribution
 from envtrack.model.isolation import Blame, Isolated, Trial, Turn
 from envtrack.model.oid import Oid
 from envtrack.model.verdict import Judgement, Observation, Verdict
@@ -114,6 +115,9 @@ def isolate_further(
     moved = {one.name for one in comparison.changes if not one.is_fact} if comparison else set()
     if len(moved) <= 1:
         return None
+    halves = answer.crossed.attribution if answer.crossed is not None else None
+    if halves is Attribution.CODE:
+        return None
     inner = inner_session(files)
     if inner.plan.is_file():
         return inner
@@ -136,7 +140,9 @@ def isolate_further(
         plan,
         id=inner.folder.name,
         good=old.hex,
-        bad=new.hex,
+        # The new code may fail whatever is installed.
+        bad=old.hex if halves is Attribution.EITHER else new.hex,
+        hold=None,
         paths=(plan.lockfile,),
         is_composed=True,
         shares_with=plan.id,

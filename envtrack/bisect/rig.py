@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from envtrack.errors import RigFailed
 from envtrack.files import lock_file, write_whole
-from envtrack.git.environ import PLAIN, without_git
+from envtrack.git.environ import without_git
 from envtrack.git.repository import Repository
 from envtrack.git.worktree import (
     Worktree,
@@ -25,9 +24,10 @@ from envtrack.model.oid import Oid
 from envtrack.model.verdict import Observation, Verdict
 from envtrack.probe.bounded import LIFELINE
 from envtrack.probe.composed import name_composed
+from envtrack.probe.crossing import Crossing, keep_crossing, read_crossings
 from envtrack.probe.leftovers import end_leftovers
 from envtrack.probe.plan import Plan, SessionFiles
-from envtrack.probe.step import FRESH, GIT_FOLDER, SCRATCH
+from envtrack.probe.step import CROSSING, FRESH, GIT_FOLDER, SCRATCH
 from envtrack.probe.store import Store
 from envtrack.probe.tree import Tree
 from envtrack.process import Child, undisturbed
@@ -37,22 +37,6 @@ _POLL_S = 0.1
 _WAIT_FOR_EARLIER_S = 30.0
 
 Watcher = Callable[["Rig"], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GitEnd:
-    """How ``git bisect`` ended, by its own log.
-
-    Attributes:
-        first_bad: the first bad commit, if it found one. If not, then either some commits had to
-            be skipped, or all that it was to look at were good.
-        earliest_bad: the earliest commit that is known to be bad.
-        has_skipped: some commits had to be skipped.
-    """
-
-    first_bad: Oid | None
-    earliest_bad: Oid
-    has_skipped: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,21 +62,50 @@ class Rig:
     keep_fds: tuple[int, ...]
     watcher: Watcher
 
-    def probe(self, commit: Oid) -> Observation:
+    def probe(self, commit: Oid, *, fresh: bool = False) -> Observation:
         """The verdict of one commit, from the store or by a trial.
+
+        Args:
+            commit: which.
+            fresh: try it, whatever is known of it.
 
         Raises:
             RigFailed: the rig failed; nothing is said about the commit.
         """
-        known = self.store.find_known(self.plan.id, commit)
-        if known is not None:
-            return known
+        before = self.store.find_known(self.plan.id, commit)
+        if before is not None and not fresh:
+            return before
         self.tree.git("checkout", "--quiet", "--force", "--detach", commit.hex)
-        self._run("sh", str(self.files.script))
+        self.run("sh", str(self.files.script), more={FRESH: "1"} if fresh else {})
         known = self.store.find_known(self.plan.id, commit)
+        if known is None or (before is not None and known.id == before.id):
+            raise self.failure()
+        return known
+
+    def probe_crossing(self, crossing: Crossing) -> Observation:
+        """The verdict of one commit's code in another one's environment.
+
+        Raises:
+            RigFailed: the rig failed; nothing is said about it.
+        """
+        keep_crossing(self.files, crossing)
+        if (known := self.store.find_known(self.plan.id, crossing.name)) is not None:
+            return known
+        self.tree.git("checkout", "--quiet", "--force", "--detach", crossing.code.hex)
+        self.run("sh", str(self.files.script), more={CROSSING: str(crossing)})
+        known = self.store.find_known(self.plan.id, crossing.name)
         if known is None:
             raise self.failure()
         return known
+
+    def list_seen(self) -> tuple[Observation, ...]:
+        """The finished probes of commits as they are, in order."""
+        crossings = read_crossings(self.files)
+        return tuple(
+            seen
+            for seen in self.store.list(self.plan.id)
+            if seen.judgement is not None and seen.commit not in crossings
+        )
 
     def name_composed(self, text: str) -> Oid:
         """The name under which verdicts on a composed lockfile are kept; it is the next to try."""
@@ -115,50 +128,11 @@ class Rig:
             return before
         self.tree.git("checkout", "--quiet", "--force", "--detach", self.plan.bad)
         more = {FRESH: "1"} if fresh else {}
-        self._run("sh", str(self.files.script), more=more)
+        self.run("sh", str(self.files.script), more=more)
         known = self.store.find_known(self.plan.id, name)
         if known is None or (before is not None and known.id == before.id):
             raise self.failure()
         return known
-
-    def search(self, bad: Oid, goods: tuple[Oid, ...], paths: tuple[str, ...]) -> GitEnd:
-        """Lets ``git bisect run`` search; commits that are known already are not tried again.
-
-        Raises:
-            RigFailed: the rig failed.
-        """
-        self.tree.git("bisect", "reset", check=False)
-        self.tree.git("checkout", "--quiet", "--force", "--detach", bad.hex)
-        ends = (bad.hex, *(good.hex for good in goods))
-        pathspecs = ("--", *map(_pathspec, paths)) if paths else ()
-        self.tree.git("--no-literal-pathspecs", "bisect", "start", *ends, *pathspecs)
-        if self._read_end().first_bad is None:
-            self._run("git", *PLAIN, "bisect", "run", str(self.files.script))
-        ended = self._read_end()
-        if ended.first_bad is None and not ended.has_skipped and self._has_candidates(paths):
-            raise self.failure()
-        return ended
-
-    def _has_candidates(self, paths: tuple[str, ...]) -> bool:
-        # Without any git ends in 4 and a guess: "Maybe you started with bad path arguments?"
-        goods = self.tree.git("for-each-ref", "--format=^%(objectname)", "refs/bisect/good-*")
-        left = self.tree.git(
-            "rev-list", "--max-count=1", "refs/bisect/bad", *goods.text.split(), "--", *paths
-        )
-        return bool(left.text.strip())
-
-    def steps_left(self) -> int | None:
-        """How many steps are left by git's own estimate; ``None`` outside a search."""
-        goods = self.tree.git("for-each-ref", "--format=^%(objectname)", "refs/bisect/good-*")
-        # Without paths git looks at all commits: then it is the code that is searched.
-        paths = self.plan.paths if self._read_state("BISECT_NAMES").strip() else ()
-        done = self.tree.git(
-            "--literal-pathspecs", "rev-list", "--bisect-vars", "refs/bisect/bad",
-            *goods.text.split(), "--", *paths,
-            check=False,
-        )  # fmt: skip
-        found = re.search(r"^bisect_steps=(\d+)", done.text, re.MULTILINE)
-        return int(found[1]) if found else None
 
     def failure(self) -> RigFailed:
         """What went wrong, by the last thing that the run said."""
@@ -176,7 +150,13 @@ class Rig:
             hint=f"log: {self.files.git_log}\n  {hint}",
         )
 
-    def _run(self, *command: str, more: Mapping[str, str] | None = None) -> int:
+    def run(self, *command: str, more: Mapping[str, str] | None = None) -> int:
+        """The exit code of a command in the worktree; what it says goes into the session's log.
+
+        Args:
+            command: the script, or a git that runs it.
+            more: is added to its environment.
+        """
         with Child(
             command,
             env={**self.environ, **(more or {})},
@@ -188,29 +168,6 @@ class Rig:
                 self.watcher(self)
         self.watcher(self)
         return code
-
-    def _read_state(self, name: str) -> str:
-        """One of the files in which git bisect keeps its state; empty where it has none."""
-        path = Path(self.tree.git("rev-parse", "--path-format=absolute", "--git-path", name).line)
-        return path.read_text("utf-8", "backslashreplace") if path.exists() else ""
-
-    def _read_end(self) -> GitEnd:
-        text = self._read_state("BISECT_LOG")
-        if text:
-            self.files.bisect_log.write_text(text, "utf-8")
-        first = re.findall(r"^# first bad commit: \[(\w+)\]", text, re.MULTILINE)
-        return GitEnd(
-            first_bad=Oid(first[-1]) if first else None,
-            earliest_bad=Oid(self.tree.git("rev-parse", "--verify", "refs/bisect/bad").line),
-            has_skipped="\n# possible first bad commit: " in text,
-        )
-
-
-def _pathspec(path: str) -> str:
-    """A path for `git bisect start`, which keeps its paths in a file of one line."""
-    if "\n" not in path:
-        return f":(top,literal){path}"
-    return ":(top,glob)" + re.sub(r"([*?\[\]\\])", r"\\\1", path).replace("\n", "?")
 
 
 @contextlib.contextmanager

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from envtrack.bisect.alike import has_same_environment
+from envtrack.bisect.attribution import cross
+from envtrack.bisect.flaky_ends import judge_ends, probe_ends
+from envtrack.bisect.git_search import search_with_git
 from envtrack.bisect.rig import Rig
 from envtrack.git.repository import Repository
 from envtrack.model.answer import Outcome
+from envtrack.model.attribution import Crossed
 from envtrack.model.oid import Oid
 from envtrack.model.verdict import Observation, Verdict
-from envtrack.probe.failures import hunt
+from envtrack.probe.plan import Hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,8 +27,11 @@ class Found:
         predecessor: its good parent.
         possible: for `SEVERAL`, oldest first.
         candidates: how many commits could have been it.
-        ends: what was seen at the good and the bad end; empty if they were trusted.
+        ends: every run of the good end, then of the bad end; empty if they were trusted.
         in_code: the culprit is a commit that left the lockfile and its project files alone.
+        crossed: what its two halves come to apart, where it changes both.
+        is_same_environment: both ends install the same.
+        turned_back: a bad commit and a good one that comes after it, where that was seen.
     """
 
     outcome: Outcome
@@ -33,6 +41,9 @@ class Found:
     possible: tuple[Oid, ...] = ()
     ends: tuple[Observation, ...] = ()
     in_code: bool = False
+    crossed: Crossed | None = None
+    is_same_environment: bool = False
+    turned_back: tuple[Oid, Oid] | None = None
 
 
 def search(rig: Rig, repository: Repository) -> Found:
@@ -45,31 +56,29 @@ def search(rig: Rig, repository: Repository) -> Found:
     commits = repository.list_commits(good, bad, rig.plan.paths)
     ends: tuple[Observation, ...] = ()
     if not rig.plan.trust_ends:
-        ends = _probe_ends(rig, good, bad)
-        outcome = _judge_ends(ends)
+        ends = probe_ends(rig, good, bad)
+        outcome = judge_ends(ends, good)
         if outcome is not None:
             return Found(outcome=outcome, candidates=len(commits), ends=ends)
+    if rig.plan.hold is Hold.ENV:
+        commits = ()
     found = _find(rig, repository, bad, has_lock_commits=bool(commits))
-    return replace(found, candidates=len(commits or repository.list_commits(good, bad)), ends=ends)
+    return replace(
+        found,
+        candidates=len(commits or repository.list_commits(good, bad)),
+        ends=ends,
+        is_same_environment=rig.plan.hold is None and has_same_environment(rig, good, bad),
+        turned_back=_find_turn_back(rig, repository),
+    )
 
 
-def _probe_ends(rig: Rig, good: Oid, bad: Oid) -> tuple[Observation, ...]:
-    first = rig.probe(good)
-    # A stale lockfile at both ends is one fault, not two: so the other end is looked at too.
-    if _verdict(first) is Verdict.BAD:
-        return (first,)
-    second = rig.probe(bad)
-    hunt(rig.files, second)
-    return (first, second)
-
-
-def _judge_ends(ends: tuple[Observation, ...]) -> Outcome | None:
-    verdicts = [_verdict(end) for end in ends]
-    if verdicts[0] is Verdict.BAD:
-        return Outcome.GOOD_END_FAILS
-    if any(verdict not in (Verdict.GOOD, Verdict.BAD) for verdict in verdicts):
-        return Outcome.END_UNTESTABLE
-    return Outcome.BAD_END_PASSES if verdicts[1] is Verdict.GOOD else None
+def _find_turn_back(rig: Rig, repository: Repository) -> tuple[Oid, Oid] | None:
+    """A bad commit and a good one that contains it: the history turned more than once."""
+    seen = {one.commit: _verdict(one) for one in rig.list_seen()}
+    goods = _goods(rig)
+    bads = [commit for commit, verdict in seen.items() if verdict is Verdict.BAD]
+    pairs = ((bad, good) for bad in bads for good in sorted(goods))
+    return next((pair for pair in pairs if repository.is_ancestor(*pair)), None)
 
 
 def _verdict(observation: Observation) -> Verdict:
@@ -86,7 +95,7 @@ def _find(rig: Rig, repository: Repository, bad: Oid, *, has_lock_commits: bool)
     """
     if not has_lock_commits:
         return _search_code(rig, repository, bad)
-    ended = rig.search(bad, (Oid(rig.plan.good),), rig.plan.paths)
+    ended = search_with_git(rig, bad, (Oid(rig.plan.good),), rig.plan.paths)
     if ended.first_bad is not None:
         return _look_below(rig, repository, ended.first_bad, (ended.first_bad,))
     if not ended.has_skipped:
@@ -122,27 +131,55 @@ def _search_code(rig: Rig, repository: Repository, bad: Oid) -> Found:
         if base is None or _verdict(rig.probe(base)) is not Verdict.GOOD:
             return _conclude(rig, repository, bad)
         goods = (base,)
-    return _conclude(rig, repository, rig.search(bad, goods, ()).earliest_bad)
+    return _conclude(rig, repository, search_with_git(rig, bad, goods, ()).earliest_bad)
 
 
 def _conclude(rig: Rig, repository: Repository, bad: Oid) -> Found:
-    """What is left at or below a bad commit, of all commits: one, or several."""
-    left = _between(rig, repository, bad)
+    """What is left at or below a bad commit: one, or several.
+
+    A commit is only named if it was tried itself, and every parent of it, too.
+    """
+    left = _between(rig, repository, bad, rig.plan.paths if rig.plan.hold is Hold.CODE else ())
     if len(left) != 1:
         return Found(outcome=Outcome.SEVERAL, possible=left)
+    trusted = {Oid(rig.plan.good), Oid(rig.plan.bad)} if rig.plan.trust_ends else set()
+    if bad not in trusted and _verdict(rig.probe(bad)) is not Verdict.BAD:
+        return Found(outcome=Outcome.SEVERAL, possible=left)
     parents = repository.read_commit(bad).parents
+    for parent in parents:
+        if parent in trusted:
+            continue
+        verdict = _verdict(rig.probe(parent))
+        if verdict is Verdict.BAD:
+            # git had taken it for good: it lies below a good commit, or on a branch of its own.
+            return _search_below(rig, repository, parent, bad)
+        if verdict is not Verdict.GOOD:
+            return Found(outcome=Outcome.SEVERAL, possible=(parent, bad))
+    in_code = not _touches(repository, bad, rig.plan.paths)
+    crossed = None
+    if parents and not in_code and rig.plan.hold is None:
+        crossed = cross(rig, repository, parents[0], bad)
     return Found(
         outcome=Outcome.FOUND,
         first_bad=bad,
         predecessor=parents[0] if parents else None,
-        in_code=not _touches(repository, bad, rig.plan.paths),
+        in_code=in_code,
+        crossed=crossed,
     )
+
+
+def _search_below(rig: Rig, repository: Repository, bad: Oid, child: Oid) -> Found:
+    """The first bad commit at or below one that was taken for good."""
+    if _known_goods(rig, repository, bad):
+        return _search_code(rig, repository, bad)
+    # Nothing good is known below it: it may have been bad for ever, and its child have lacked the
+    # repair that the good end has.
+    return Found(outcome=Outcome.SEVERAL, possible=(bad, child))
 
 
 def _goods(rig: Rig) -> set[Oid]:
     """The good end and every commit that was found good."""
-    seen = rig.store.list(rig.plan.id)
-    found = {s.commit for s in seen if s.judgement and s.judgement.verdict is Verdict.GOOD}
+    found = {seen.commit for seen in rig.list_seen() if _verdict(seen) is Verdict.GOOD}
     return found | {Oid(rig.plan.good)}
 
 
@@ -161,7 +198,8 @@ def _between(
     rig: Rig, repository: Repository, bad: Oid, paths: tuple[str, ...] = ()
 ) -> tuple[Oid, ...]:
     """The commits of which one is the first bad one, oldest first; those on `paths` if given."""
-    goods = sorted(good for good in _goods(rig) if good != bad)
+    # Good ones above it say nothing of what lies below it: the history has turned in between.
+    goods = sorted(good for good in _goods(rig) if not repository.is_ancestor(bad, good))
     done = repository.git(
         "--literal-pathspecs", "rev-list", "--reverse", "--topo-order",
         bad.hex, *(f"^{good.hex}" for good in goods), "--", *paths,

@@ -14,6 +14,7 @@ from envtrack.cli.conditions import (
     choose_condition,
 )
 from envtrack.cli.context import Place, open_context
+from envtrack.cli.flaky import QuorumOption, RepeatOption, check_repeat
 from envtrack.cli.grammar import Argument, option
 from envtrack.cli.options import (
     ColourOption,
@@ -45,6 +46,7 @@ from envtrack.cli.running import run_to_answer
 from envtrack.cli.wishes import check_match, choose_selection, make_plan, newest_good
 from envtrack.config.settings import Stale
 from envtrack.errors import UsageProblem
+from envtrack.probe.plan import Hold
 
 if TYPE_CHECKING:
     from envtrack.bisect.session import Wish
@@ -68,6 +70,10 @@ def start(
         str, Argument(metavar="[BAD]", help="A revision that fails.", default="HEAD")
     ] = "HEAD",
     smoke: SmokeOption = None,
+    check: Annotated[
+        str | None,
+        option("--check", metavar="NAME", help="Hunt only this check of the smoke test."),
+    ] = None,
     smoke_from: SmokeFromOption = None,
     timeout: TimeoutOption = None,
     timeout_is: TimeoutIsOption = None,
@@ -80,6 +86,8 @@ def start(
     good_metric: GoodMetricOption = None,
     bad_metric: BadMetricOption = None,
     metric_runs: MetricRunsOption = None,
+    repeat: RepeatOption = None,
+    quorum: QuorumOption = None,
     stale: Annotated[
         Stale | None,
         option("--stale", help="What to do with a lockfile that no longer fits its project."),
@@ -93,6 +101,10 @@ def start(
     trust_ends: Annotated[
         bool, option("--trust-ends", help="Believe that GOOD is good and BAD is bad.")
     ] = False,
+    hold: Annotated[
+        Hold | None,
+        option("--hold", help="Hold the code, or the environment, as at BAD; search the other."),
+    ] = None,
     commit_only: Annotated[
         bool, option("--commit-only", help="Stop at the commit; do not go on to the package.")
     ] = False,
@@ -114,6 +126,7 @@ def start(
     commit moved is to blame, as `envtrack isolate` does. Your own tree is not touched.
     """
     from envtrack.bisect.session import Wish
+    from envtrack.probe.checks import ask_for_one
 
     context = open_context(Place(directory=directory, lockfile=lockfile, machine=None))
     _refuse_other(context.bench.lockfile)
@@ -131,8 +144,14 @@ def start(
         metric_runs=metric_runs,
         trust_ends=trust_ends,
     )
+    if condition.metric and repeat is not None:
+        raise UsageProblem(
+            "--repeat does not go with --metric", hint="`--metric-runs` says how often"
+        )
     if invert and good is None:
         raise UsageProblem("--invert needs both ends: an older revision that fails")
+    if check is not None:
+        command = ask_for_one(command, check)
     wish = Wish(
         good=good or newest_good(context, bad, command),
         bad=bad,
@@ -150,8 +169,10 @@ def start(
             match=check_match(match),
             any_failure=any_failure,
             condition=condition,
+            **check_repeat(repeat, quorum),
             package_only=package_only,
             trust_ends=trust_ends,
+            hold=hold,
             commit_only=commit_only,
             keep=keep,
         ),

@@ -12,6 +12,7 @@ _FIND = "Find what broke it"
 _SEE = "See what changed"
 _RECORD = "Record"
 _RULES = "Keep the rules"
+_SAFELY = "Change safely"
 _JUDGE = "Judge the stack"
 _START = "Start"
 
@@ -180,6 +181,18 @@ PANELS: Final[tuple[tuple[str, tuple[Command | Group, ...]], ...]] = (
                 module="show",
                 summary="Show the snapshot that is recorded beside a revision's lockfile.",
             ),
+            Command(
+                name="machines",
+                module="machines",
+                summary="Show the recorded machines side by side: kernel, driver, Python, "
+                "lockfile.",
+            ),
+            Command(
+                name="report",
+                module="report",
+                summary="Write one HTML file that tells the whole story; it needs no network and "
+                "no script.",
+            ),
             _LOCKFILES,
         ),
     ),
@@ -200,6 +213,17 @@ PANELS: Final[tuple[tuple[str, tuple[Command | Group, ...]], ...]] = (
         ),
     ),
     (_RULES, (_CHECK, _SPLIT)),
+    (
+        _SAFELY,
+        (
+            Command(
+                name="verify",
+                module="verify",
+                summary="Go the new user's way: a clean clone, an empty home, the set-up, the "
+                "smoke test.",
+            ),
+        ),
+    ),
     (
         _JUDGE,
         (

@@ -4,6 +4,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated
 
 from envtrack.cli.context import Context, Place, open_context
+from envtrack.cli.flaky import QuorumOption, RepeatOption, check_repeat
 from envtrack.cli.grammar import Argument, option
 from envtrack.cli.options import (
     ColourOption,
@@ -62,6 +63,8 @@ def isolate(
     timeout_is: TimeoutIsOption = None,
     match: MatchOption = None,
     any_failure: AnyFailureOption = False,
+    repeat: RepeatOption = None,
+    quorum: QuorumOption = None,
     python: PythonOption = None,
     extra: ExtraOption = None,
     group: GroupOption = None,
@@ -112,6 +115,7 @@ def isolate(
             selection=selection,
             match=check_match(match),
             any_failure=any_failure,
+            **check_repeat(repeat, quorum),
             package_only=package_only,
             suspects=tuple(suspect or ()),
             keep=keep,

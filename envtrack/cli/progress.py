@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envtrack.model.verdict import Observation
+from envtrack.probe.crossing import read_crossings
 from envtrack.report.plain import show_plain
 
 if TYPE_CHECKING:
@@ -51,9 +52,14 @@ class Progress:
         """Looks at the session and says what is new."""
         observations = rig.store.list(rig.plan.id)
         new = [seen for seen in observations if seen.judgement and seen.id not in self._said]
+        self._said.update(seen.id for seen in new)
         for seen in new:
-            self._said.add(seen.id)
-            self._say_verdict(seen, rig)
+            if not _is_installed_alike(seen):
+                self._say_verdict(seen, rig)
+        if alike := [seen for seen in new if _is_installed_alike(seen)]:
+            self._clear()
+            line = f"  [=] {len(alike)} more with an environment that can't be installed: skipped"
+            print(line, file=sys.stderr, flush=True)
         # A run's last verdict must not fall into the gap between two looks: only the rest waits.
         if time.monotonic() < self._next_look:
             return
@@ -83,12 +89,16 @@ class Progress:
     def _name(self, subject: Oid, rig: Rig) -> str:
         if rig.plan.is_composed:
             return self.names.get(subject, "")
+        if crossing := read_crossings(rig.files).get(subject):
+            return f"code of {crossing.code.short} in the environment of {crossing.env.short}"
         ends = {rig.plan.good: "good end: ", rig.plan.bad: "bad end: "} if self.has_ends else {}
         role = ends.get(subject.hex, "")
         return f"{role}{self._repository.read_commit(subject).subject}"
 
     def _say_rest(self, rig: Rig, seen: Observation) -> str:
-        steps = None if rig.plan.is_composed else rig.steps_left()
+        from envtrack.bisect.git_search import count_steps_left
+
+        steps = None if rig.plan.is_composed else count_steps_left(rig)
         if not steps:
             return ""
         times = [s.seconds for s in rig.store.list(rig.plan.id) if s.judgement and not s.same_as]
@@ -125,6 +135,11 @@ class Progress:
         if self._has_status:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
             self._has_status = False
+
+
+def _is_installed_alike(seen: Observation) -> bool:
+    """Whether it was never looked at: its environment can't be installed, as is known."""
+    return seen.same_as is not None and seen.judgement is not None and not seen.log
 
 
 def _say_duration(seconds: float) -> str:

@@ -10,7 +10,7 @@ from envtrack.model.comparison import Change, sort_changes
 from envtrack.model.names import normalise
 
 if TYPE_CHECKING:
-    from envtrack.model.layer import LayerRules
+    from envtrack.model.layer import Layer, LayerRules
 
 
 def assign_layers(changes: Iterable[Change], rules: LayerRules) -> tuple[Change, ...]:
@@ -24,8 +24,11 @@ def assign_layers(changes: Iterable[Change], rules: LayerRules) -> tuple[Change,
 def _assign(change: Change, rules: LayerRules) -> Change:
     if change.is_fact:
         return change
-    name = normalise(change.name)
-    for layer, globs in rules:
-        if any(fnmatchcase(name, glob) for glob in globs):
-            return change._replace(layer=layer)
-    return change
+    return change._replace(layer=find_layer(change.name, change.layer, rules))
+
+
+def find_layer(name: str, layer: Layer, rules: LayerRules) -> Layer:
+    """The layer that the first rule says of a package; the one given where no rule names it."""
+    name = normalise(name)
+    named = (one for one, globs in rules if any(fnmatchcase(name, glob) for glob in globs))
+    return next(named, layer)

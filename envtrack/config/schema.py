@@ -34,6 +34,10 @@ _Request = Annotated[
     rule(lambda v: bool(v.strip()) and not v.startswith("-"), "a Python request, such as 3.12"),
 ]
 _Duration = Annotated[str, rule(lambda v: parse_duration(v) is not None, EXPECTED)]
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_Variable = Annotated[
+    str, rule(lambda v: bool(_NAME.fullmatch(v)), "the names of environment variables")
+]
 _Layer = Annotated[
     str,
     rule(
@@ -77,6 +81,11 @@ class _Hooks(Model):
     on_missing: Literal["pass", "stop"] = Field(default="pass", alias="on-missing")
 
 
+class _Verify(Model):
+    setup: Text = ""
+    keep: tuple[_Variable, ...] = ()
+
+
 class SettingsModel(Model):
     """``config.yaml`` as it is written."""
 
@@ -85,6 +94,7 @@ class SettingsModel(Model):
     machine: _Machine = ""
     salt: Text = ""
     smoke: _Smoke = _Smoke()
+    verify: _Verify = _Verify()
     selection: _Selection = _Selection()
     python: _Request = ""
     stale: Literal["skip", "frozen", "relock"] = "skip"

@@ -52,6 +52,19 @@ class Smoke:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Verify:
+    """The new user's way, as the project's documentation has it.
+
+    Attributes:
+        setup: the set-up for ``sh -c``, run in the lockfile's folder; empty: ``uv sync --locked``.
+        keep: variables that the documentation tells a user to set.
+    """
+
+    setup: str = ""
+    keep: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Everything that ``config.yaml`` can say.
 
@@ -60,6 +73,7 @@ class Settings:
         machine: the name of a machine that has no other; ``ENVTRACK_MACHINE`` wins over it.
         salt: the key of machine pseudonyms; empty where `init` never wrote one.
         smoke: the smoke test.
+        verify: the new user's way.
         selection: what of a lockfile is installed.
         python: the interpreter request that all probes use; empty: what each commit asks for.
         stale: what to do with a lockfile that does not fit its project.
@@ -70,6 +84,7 @@ class Settings:
     machine: str = ""
     salt: str = ""
     smoke: Smoke = field(default_factory=Smoke)
+    verify: Verify = field(default_factory=Verify)
     selection: Selection = field(default_factory=Selection)
     python: str = ""
     stale: Stale = Stale.SKIP
@@ -119,6 +134,7 @@ def _to_settings(model: SettingsModel) -> Settings:
             timeout_is=Verdict(smoke.timeout_is),
             files=tuple(dict.fromkeys(smoke.files)),
         ),
+        verify=Verify(setup=model.verify.setup, keep=tuple(dict.fromkeys(model.verify.keep))),
         selection=Selection(
             extras=tuple(chosen.extras),
             groups=tuple(chosen.groups),

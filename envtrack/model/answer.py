@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
+from envtrack.model.attribution import Crossed
 from envtrack.model.comparison import Comparison
 from envtrack.model.isolation import Isolation
 from envtrack.model.oid import Commit
@@ -22,6 +23,8 @@ class Outcome(StrEnum):
     GOOD_END_FAILS = "good-end-fails"
     BAD_END_PASSES = "bad-end-passes"
     END_UNTESTABLE = "end-untestable"
+    FLAKY = "flaky"
+    """An end passes and fails, and no search for such a test was asked for."""
 
     @property
     def exit_code(self) -> int:
@@ -91,6 +94,8 @@ class Answer:
         folder: the session's folder.
         hints: what to do next, a line each; commands where there are any.
         notes: what the reader must know about how far to trust this.
+        machine: the name of the machine that probed: for it the answer holds.
+        crossed: which half of the culprit it is, where it changes code and environment.
         isolation: which of the packages that the culprit moved is to blame, if that was tried.
     """
 
@@ -110,4 +115,6 @@ class Answer:
     last_lines: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    machine: str = ""
+    crossed: Crossed | None = None
     isolation: Isolation | None = None

@@ -15,6 +15,7 @@ from envtrack.files import write_whole
 from envtrack.model.oid import Oid
 from envtrack.model.verdict import Judgement, Verdict
 from envtrack.probe.bounded import LIFELINE, Ended, run_stage, stage_environment
+from envtrack.probe.crossing import Crossing
 from envtrack.probe.plan import Plan, SessionFiles
 from envtrack.probe.store import Store
 from envtrack.probe.tree import Tree, take_back
@@ -35,6 +36,7 @@ class Bench:
         is_driven: a session drives the search, in a worktree of its own; otherwise the script was
             started by hand: verdicts are neither looked up nor recorded, and nothing is cleaned.
         store: the verdicts.
+        crossing: what is tried instead of the commit that is checked out.
         is_fresh: nothing that is known already counts: it is tried once more.
     """
 
@@ -44,6 +46,7 @@ class Bench:
     scratch: Path
     is_driven: bool
     store: Store
+    crossing: Crossing | None = None
     is_fresh: bool = False
 
     @property

@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from envtrack.errors import LockfileProblem
 from envtrack.files import read_text, write_whole
@@ -42,21 +42,56 @@ def read_candidate(tree: Tree, plan: Plan, files: SessionFiles) -> Candidate:
     lock, problem = _read_lock(tree.top / plan.lockfile, plan.lockfile)
     if lock is None:
         return Candidate(lock=None, problem=problem, expected=(), key="")
+    environment = _find_environment(lock, tree, plan, files)
+    if environment is None:
+        return Candidate(lock=lock, problem="", expected=(), key="")
+    parts = (
+        environment.identity,
+        # The smoke test's files are the same at every commit, whatever the commit has there.
+        tree.hash_besides(plan.lockfile, *plan.smoke_files),
+        *environment.interpreter,
+    )
+    key = sha256("\0".join(parts).encode()).hexdigest()
+    return Candidate(lock=lock, problem="", expected=environment.expected, key=key)
+
+
+class Environment(NamedTuple):
+    """What a lockfile installs here.
+
+    Attributes:
+        expected: the packages.
+        identity: their name as one.
+        interpreter: by path and version: a new patch release under the same path is another one.
+    """
+
+    expected: tuple[LockedPackage, ...]
+    identity: str
+    interpreter: tuple[str, str]
+
+
+def read_environment(tree: Tree, plan: Plan, files: SessionFiles) -> Environment | None:
+    """What the lockfile in `tree` installs here; its project's files decide as well, no others.
+
+    Returns:
+        ``None`` where the lockfile can't be read, or no interpreter was found.
+    """
+    lock, _problem = _read_lock(tree.top / plan.lockfile, plan.lockfile)
+    return None if lock is None else _find_environment(lock, tree, plan, files)
+
+
+def _find_environment(
+    lock: Lock, tree: Tree, plan: Plan, files: SessionFiles
+) -> Environment | None:
     project = tree.top / plan.project
     interpreter = _find_interpreter(tree, plan, files, project)
     if interpreter is None:
-        return Candidate(lock=lock, problem="", expected=(), key="")
+        return None
     expected = select(lock, add_default_groups(plan.selection, project), interpreter.markers)
-    parts = (
-        identity(expected, tags=_wheel_tags(interpreter)),
-        # The smoke test's files are the same at every commit, whatever the commit has there.
-        tree.hash_besides(plan.lockfile, *plan.smoke_files),
-        interpreter.path,
-        # A new patch release under the same path is another interpreter.
-        interpreter.markers["python_full_version"],
+    return Environment(
+        expected=expected,
+        identity=identity(expected, tags=_wheel_tags(interpreter)),
+        interpreter=(interpreter.path, interpreter.markers["python_full_version"]),
     )
-    key = sha256("\0".join(parts).encode()).hexdigest()
-    return Candidate(lock=lock, problem="", expected=expected, key=key)
 
 
 def _wheel_tags(interpreter: Interpreter) -> frozenset[str] | None:

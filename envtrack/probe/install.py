@@ -26,6 +26,7 @@ from envtrack.probe.bench import (
     write_notes,
 )
 from envtrack.probe.composed import name_composed, put_composed
+from envtrack.probe.crossing import find_held, put_crossing
 from envtrack.probe.identity import Candidate, read_candidate
 from envtrack.probe.submodules import Origin, bring_submodules
 from envtrack.probe.tree import put_smoke_files
@@ -54,7 +55,7 @@ def install(bench: Bench, command: Sequence[str]) -> str:
     """
     forget_notes(bench)
     commit = bench.tree.read_head()
-    subject = name_composed(bench.tree, bench.files) if bench.plan.is_composed else commit
+    subject = _name_subject(bench, commit)
     if bench.is_driven:
         known = None if bench.is_fresh else bench.store.find_known(bench.plan.id, subject)
         if known is not None and known.judgement is not None:
@@ -63,6 +64,7 @@ def install(bench: Bench, command: Sequence[str]) -> str:
     notes = _begin(bench, commit, subject)
     if not bench.tree.is_whole(bench.plan.lockfile):
         raise RigFailed(f"{bench.plan.lockfile}: git did not check it out at {commit.short}")
+    _cross(bench, commit)
     if bench.is_driven:
         origin = Origin(modules=Path(bench.plan.common_dir) / "modules", tree=Path(bench.plan.root))
         said = bring_submodules(bench.tree, origin)
@@ -91,6 +93,26 @@ def install_stale(bench: Bench, command: Sequence[str]) -> str:
     notes = read_notes(bench)
     candidate = read_candidate(bench.tree, bench.plan, bench.files)
     return _sync(bench, notes, candidate, command, is_stale=True)
+
+
+def _name_subject(bench: Bench, commit: Oid) -> Oid:
+    """The name under which the verdict is kept."""
+    if bench.plan.is_composed:
+        return name_composed(bench.tree, bench.files)
+    return bench.crossing.name if bench.crossing is not None else commit
+
+
+def _cross(bench: Bench, commit: Oid) -> None:
+    """Puts code and environment of two commits together, where that is what is tried."""
+    crossing = bench.crossing or find_held(bench.plan, commit)
+    if crossing is None:
+        return
+    if not bench.is_driven:
+        raise RigFailed(
+            "this session holds a half of every commit, which is done in its own worktree only",
+            hint=f"`envtrack bisect resume {bench.plan.id}` drives it",
+        )
+    put_crossing(bench.tree, crossing, bench.plan.paths)
 
 
 def _begin(bench: Bench, commit: Oid, subject: Oid) -> Notes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,6 +17,15 @@ from envtrack.model.selection import Selection
 from envtrack.model.verdict import Verdict
 
 SCHEMA = 1
+
+
+class Hold(StrEnum):
+    """Which half of every commit is held as it is at the bad end."""
+
+    CODE = "code"
+    """Environments alone are searched."""
+    ENV = "env"
+    """Code alone is searched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +65,9 @@ class Plan:
         package_only: it ends with the package, and does not go on to its release.
         shares_with: the id of a session whose verdicts count as well; empty: none.
         suspects: names of packages that are tried first, where lockfiles are composed.
+        hold: the half of every commit that is as at the bad end; ``None``: no half.
+        repeat: how often the smoke test is run for one verdict, at most.
+        quorum: how many of these runs must fail for it to be bad.
         condition: how a finished smoke test is judged.
         is_composed: its probes are not of commits: each puts a composed lockfile into the tree of
             the bad end and installs it as it stands.
@@ -89,6 +102,9 @@ class Plan:
     package_only: bool = False
     shares_with: str = ""
     suspects: tuple[str, ...] = ()
+    hold: Hold | None = None
+    repeat: int = 1
+    quorum: int = 1
     condition: Condition = field(default_factory=Condition)
     is_composed: bool = False
 
@@ -191,6 +207,11 @@ class SessionFiles:
         return self.folder / "composed.lock"
 
     @property
+    def crossings(self) -> Path:
+        """The crossings of two commits that were tried, JSON."""
+        return self.folder / "crossings.json"
+
+    @property
     def hunted(self) -> Path:
         """The fingerprint of the failure at the bad end, JSON, once it was seen."""
         return self.folder / "hunted.json"
@@ -250,6 +271,7 @@ def read_plan(files: SessionFiles) -> Plan:
                 "condition": Condition(**document.get("condition", {})),
                 "timeout_is": Verdict(document["timeout_is"]),
                 "stale": Stale(document["stale"]),
+                "hold": Hold(document["hold"]) if document.get("hold") else None,
                 "selection": Selection(**selection),
                 "layers": tuple(
                     (Layer(name), tuple(globs)) for name, globs in document.get("layers", ())

@@ -7,9 +7,13 @@ import re
 import shlex
 import sys
 from pathlib import Path
+from typing import Final
 
 from envtrack.config.settings import Stale
 from envtrack.probe.plan import Plan, SessionFiles
+
+SKIP: Final = "ENVTRACK_SKIP"
+"""Names the exit code for what can't be judged: of 128 or more, so that git stops and we go on."""
 
 _SCRIPT = r"""#!/bin/sh
 # envtrack session @ID@: judges the commit that is checked out in the current folder.
@@ -32,7 +36,11 @@ unset CONDA_PREFIX PYTHONHOME UV_PROJECT UV_FROZEN UV_LOCKED UV_NO_SYNC UV_WORKI
 step() { @PYTHON@ -m envtrack.probe.step "$session" "$top" "$@"; }
 leave() {
     trap - EXIT HUP INT TERM
-    case $1 in 0 | 1 | 125) exit "$1" ;; esac
+    case $1 in
+    0 | 1) exit "$1" ;;
+    # A session that drives the search takes over from git where a commit can't be judged.
+    125) exit "${@SKIP@:-125}" ;;
+    esac
     step end
     exit 128
 }
@@ -67,6 +75,7 @@ def render_script(plan: Plan, files: SessionFiles) -> str:
     options = ["--no-progress", *plan.selection.as_uv_arguments()]
     options += [f"--python={plan.python}"] if plan.python else []
     values = {
+        "SKIP": SKIP,
         "OPTIONS": shlex.join(options),
         # Nothing but the environment of a composed lockfile is tried: no project fits it.
         "MODE": "--frozen" if plan.is_composed else "--locked",

@@ -29,6 +29,7 @@ from envtrack.probe.bench import (
     tidy,
 )
 from envtrack.probe.bounded import LIFELINE
+from envtrack.probe.crossing import Crossing
 from envtrack.probe.plan import SessionFiles, read_plan
 from envtrack.probe.store import Store
 from envtrack.probe.tree import Tree
@@ -36,6 +37,7 @@ from envtrack.probe.tree import Tree
 SCRATCH = "ENVTRACK_SCRATCH"
 GIT_FOLDER = "ENVTRACK_GIT_FOLDER"
 FRESH = "ENVTRACK_FRESH"
+CROSSING = "ENVTRACK_CROSSING"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -75,6 +77,7 @@ def _make_bench(files: SessionFiles, top: Path) -> Bench:
         scratch=Path(scratch) if scratch else files.folder / "by-hand",
         is_driven=LIFELINE in os.environ,
         store=Store(files.store),
+        crossing=Crossing.parse(os.environ[CROSSING]) if CROSSING in os.environ else None,
         is_fresh=FRESH in os.environ,
     )
 
@@ -100,19 +103,21 @@ def _act(bench: Bench, action: str, command: Sequence[str]) -> str:
 
 def _judge(bench: Bench, command: Sequence[str]) -> str:
     """The number of the smoke test's verdict."""
-    notes = read_notes(bench)
-    if bench.plan.condition.metric:
-        from envtrack.probe.metric import judge_metric
+    from envtrack.probe.metric import judge_metric
+    from envtrack.probe.repeated import judge_repeated
 
-        def run_once(number: int) -> Judgement:
-            if number:
-                # What decides is the last log; the earlier ones stay beside it.
-                log = notes.path / "smoke.log"
-                log.rename(log.with_name(f"smoke-{number}.log"))
-            return _run_smoke(bench, notes, command)
+    notes, plan = read_notes(bench), bench.plan
 
+    def run_once(number: int) -> Judgement:
+        if number:
+            # What decides is the last log; the earlier ones stay beside it.
+            log = notes.path / "smoke.log"
+            log.rename(log.with_name(f"smoke-{number}.log"))
+        return _run_smoke(bench, notes, command)
+
+    if plan.condition.metric:
         return finish(bench, notes, judge_metric(bench, notes, run_once))
-    return finish(bench, notes, _run_smoke(bench, notes, command))
+    return finish(bench, notes, judge_repeated(run_once, repeat=plan.repeat, quorum=plan.quorum))
 
 
 def _run_smoke(bench: Bench, notes: Notes, command: Sequence[str]) -> Judgement:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from envtrack.errors import RigFailed
@@ -100,6 +100,23 @@ class Store:
                     probe,
                 ),
             )
+
+    def record_alike(
+        self, session: str, commits: Iterable[Oid], judgement: Judgement, *, same_as: Oid, at: float
+    ) -> None:
+        """Records one commit's verdict for others that need no trial of their own."""
+        said = (judgement.verdict.value, judgement.stage, judgement.kind, _plain(judgement.reason))
+        with self._open() as database:
+            database.execute("BEGIN IMMEDIATE")
+            database.executemany(
+                "INSERT INTO probes (session, commit_oid, started_at, seconds, verdict, stage,"
+                " kind, reason, exit_code, same_as) VALUES (?, ?, ?, 0, ?, ?, ?, ?, ?, ?)",
+                [
+                    (session, commit.hex, at, *said, judgement.exit_code, same_as.hex)
+                    for commit in commits
+                ],
+            )
+            database.execute("COMMIT")
 
     def forget_unfinished(self, session: str) -> None:
         """Removes probes that never came to a verdict: their run was killed."""

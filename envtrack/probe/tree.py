@@ -42,7 +42,7 @@ class Tree:
     own_git_dir: Path | None = None
     keep_fds: tuple[int, ...] = ()
 
-    def git(self, *arguments: str, check: bool = True) -> Completed:
+    def git(self, *arguments: str, check: bool = True, stdin: bytes = b"") -> Completed:
         """A git command in this tree, its hooks off, paths meant as they are written.
 
         Raises:
@@ -58,6 +58,7 @@ class Tree:
             timeout_s=_TIMEOUT_S,
             env=elsewhere(self.environ),
             cwd=self.top,
+            stdin=stdin,
             check=False,
             keep_fds=self.keep_fds,
         )
@@ -121,13 +122,13 @@ class Tree:
         return not listed or (self.top / path).exists()
 
     def hash_besides(self, *left_out: str) -> str:
-        """A hash of the commit's whole tree but for some paths and envtrack's own records."""
+        """A hash of all that is checked out but for some paths and envtrack's own records."""
         from hashlib import sha256
 
         from envtrack.model.paths import is_snapshot
 
         digest = sha256()
-        for row in self.git("ls-tree", "-r", "-z", "--full-tree", "HEAD").fields:
+        for row in self.git("ls-files", "--stage", "--full-name", "-z").fields:
             path = row.partition("\t")[2]
             if path not in left_out and not is_snapshot(path):
                 digest.update(os.fsencode(row) + b"\0")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from envtrack.git.repository import Repository
 
 SMOKE_TEST = f"{FOLDER}/smoke.py"
+EXPECTED = f"{FOLDER}/smoke_expected.json"
 _POLICY = f"{POLICIES}/upgrade.yaml"
 _COMMAND = f"python {SMOKE_TEST}"
 # The command runs in the folder of whichever lockfile is judged.
@@ -66,10 +67,16 @@ def write_smoke_test(root: Path, kind: str) -> tuple[str, bool]:
     """The smoke test's path from the top level, and whether it was written."""
     if _is_there(root / SMOKE_TEST):
         return SMOKE_TEST, False
-    lines = read_text(find_resource("smoke") / f"{kind}.py").splitlines(keepends=True)
-    kept = [line for line in lines if not line.startswith(_OWN_LINES)]
-    write_whole(root / SMOKE_TEST, "".join(kept))
+    write_whole(root / SMOKE_TEST, f"{_read_part(kind)}\n\n{_read_part('runner')}")
+    if not _is_there(root / EXPECTED):
+        # It is there from the start: a search takes it along to commits that are older.
+        write_whole(root / EXPECTED, "{}\n")
     return SMOKE_TEST, True
+
+
+def _read_part(name: str) -> str:
+    lines = read_text(find_resource("smoke") / f"{name}.py").splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith(_OWN_LINES))
 
 
 def write_attributes(repository: Repository) -> tuple[str, bool] | None:
@@ -110,5 +117,5 @@ def _render_files(*, has_smoke: bool) -> str:
     return (
         "  # Files that the command needs, from the top level: taken from the working tree and\n"
         "  # not from the commit that is judged, which may be older than they are.\n"
-        f"  {mark}files: [{SMOKE_TEST}]"
+        f"  {mark}files: [{SMOKE_TEST}, {EXPECTED}]"
     )

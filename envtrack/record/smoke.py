@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from envtrack.git.environ import without_git
 from envtrack.probe.bounded import Ended
+from envtrack.probe.checks import REPORT
 from envtrack.probe.smoke import judge_smoke
 from envtrack.process import run_bounded
 
@@ -37,6 +38,8 @@ class Trial:
         folder: where it runs: the lockfile's.
         environment: the environment it runs in; ``None``: whatever is on PATH.
         environ: the variables of whoever started us.
+        report: where a smoke test with named checks says what each came to; ``None``: nobody asks.
+        is_recording: whether it is to take its values for the expected ones.
     """
 
     command: str
@@ -45,6 +48,8 @@ class Trial:
     folder: Path
     environment: Path | None
     environ: Mapping[str, str]
+    report: Path | None = None
+    is_recording: bool = False
 
 
 def run_smoke(trial: Trial, *, show: Callable[[str], None]) -> Judgement:
@@ -87,6 +92,10 @@ def _environment(trial: Trial) -> dict[str, str]:
         env["PATH"] = f"{trial.environment / 'bin'}:{env.get('PATH', '/usr/bin:/bin')}"
         env["VIRTUAL_ENV"] = str(trial.environment)
         env.pop("PYTHONHOME", None)
+    if trial.report is not None:
+        env[REPORT] = str(trial.report)
+    if trial.is_recording:
+        env["ENVTRACK_SMOKE_RECORD"] = "1"
     return env
 
 

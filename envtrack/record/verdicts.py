@@ -30,6 +30,7 @@ def record_verdict(
     machine: str,
     lockfile: str,
     command: str,
+    checks: Mapping[str, str] | None = None,
 ) -> Oid | str:
     """The commit on which the verdict now stands as a note, or why it stands on none.
 
@@ -45,6 +46,7 @@ def record_verdict(
         machine: this one's name.
         lockfile: its path from the top level.
         command: the smoke test as written; secrets and the names of homes are hidden.
+        checks: the verdict of each named check; ``None``: it has none.
     """
     if judgement.verdict is Verdict.ABORTED:
         return "the smoke test could not run, which says nothing about a commit"
@@ -60,6 +62,7 @@ def record_verdict(
         "machine": machine,
         "command": hide_private(command),
         "is_clean": _is_clean(repository),
+        **({} if checks is None else {"checks": dict(checks)}),
     }
     append_note(repository, head, {**entry, **_describe(judgement)})
     return head

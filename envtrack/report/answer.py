@@ -2,11 +2,13 @@
 
 The JSON form, schema 1: ``{"schema", "kind": "bisect", "session", "outcome", "message",
 "exit_code", "lockfile", "smoke", "culprit", "predecessor", "possible": [], "ends": [],
-"skipped": [], "comparison", "isolation", "last_lines": [], "effort", "folder", "hints": [],
-"notes": []}``.
+"skipped": [], "comparison", "crossings", "isolation", "last_lines": [], "effort", "folder",
+"hints": [], "notes": [], "machine"}``.
 A commit is ``{"commit", "subject", "author", "date"}``, with ``verdict``, ``kind``, ``reason`` and
-``log`` where it was judged; ``comparison`` is that of `envtrack.report.comparison`, ``isolation``
-that of `envtrack.report.isolation`, or ``null``.
+``log`` where it was judged; ``crossings`` is ``{"attribution", "environment_alone",
+"code_alone"}`` with a verdict, its kind, reason and log for each of the two, or ``null``;
+``comparison`` is that of `envtrack.report.comparison`, ``isolation`` that of
+`envtrack.report.isolation`, or ``null``.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from envtrack.model.answer import Outcome
+from envtrack.report.attribution import say_crossings
 from envtrack.report.comparison import render_comparison_json, render_comparison_text
 from envtrack.report.comparison_markdown import render_comparison_markdown
 from envtrack.report.isolation import (
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from envtrack.model.answer import Answer, Judged
+    from envtrack.model.attribution import Crossed
     from envtrack.model.oid import Commit
 from envtrack.report.look import Look
 
@@ -44,6 +48,7 @@ def render_answer_text(answer: Answer, look: Look) -> str:
         blocks.append(Line(f"in it {answer.isolation.message}", style))
     if answer.culprit is not None:
         blocks += _commit_rows(answer.culprit.commit)
+    blocks += [Line(line) for line in say_crossings(answer)]
     blocks += [Line(f"note: {note}") for note in answer.notes]
     for title, rows in (
         ("It is one of these:", answer.possible),
@@ -88,6 +93,8 @@ def _tail(answer: Answer) -> list[Block]:
         blocks += [Line(line, "", 2) for line in answer.last_lines]
         blocks.append(Line(""))
     blocks.append(Line(say_effort(answer)))
+    if answer.machine:
+        blocks.append(Line(f"this holds for the machine {answer.machine}"))
     blocks.append(Line(f"logs and script: {answer.folder}", "dim"))
     if answer.hints:
         blocks += [Line(""), Line("What to do next:", "bold")]
@@ -133,6 +140,7 @@ def render_answer_json(answer: Answer) -> str:
         "ends": [_judged(row) for row in answer.ends],
         "skipped": [_judged(row) for row in answer.skipped],
         "comparison": json.loads(render_comparison_json(comparison)) if comparison else None,
+        "crossings": _crossings(answer.crossed) if answer.crossed else None,
         "isolation": (
             json.loads(render_isolation_json(answer.isolation)) if answer.isolation else None
         ),
@@ -149,8 +157,28 @@ def render_answer_json(answer: Answer) -> str:
         "folder": answer.folder,
         "hints": list(answer.hints),
         "notes": list(answer.notes),
+        "machine": answer.machine,
     }
     return show_json(json.dumps(document, ensure_ascii=False, indent=2)) + "\n"
+
+
+def _crossings(crossed: Crossed) -> dict[str, Any]:
+    halves = (
+        ("environment_alone", crossed.environment_alone, crossed.logs[0]),
+        ("code_alone", crossed.code_alone, crossed.logs[1]),
+    )
+    return {
+        "attribution": crossed.attribution,
+        **{
+            name: {
+                "verdict": said.verdict,
+                "kind": said.kind,
+                "reason": said.reason,
+                "log": log or None,
+            }
+            for name, said, log in halves
+        },
+    }
 
 
 def _commit(commit: Commit) -> dict[str, Any]:
@@ -187,6 +215,9 @@ def _markdown_lines(answer: Answer) -> Iterator[str]:
         yield f"- {show_markdown(commit.author)}, {commit.authored_at}"
     yield f"- smoke test: {show_markdown(answer.smoke)}"
     yield f"- {say_effort(answer)}"
+    if answer.machine:
+        yield f"- this holds for the machine {show_markdown(answer.machine)}"
+    yield from (f"- {show_markdown(line)}" for line in say_crossings(answer))
     yield from (f"- {show_markdown(note)}" for note in answer.notes)
     for title, rows in (("One of these", answer.possible), ("Skipped", answer.skipped)):
         if rows:

@@ -45,7 +45,7 @@ def render_check_text(judged: Judged, look: Look) -> str:
             blocks.append(Line(f"why: {breach.why}", "dim", 2))
             blocks += [Line(f"way out: {way}", "", 2) for way in breach.ways_out]
         blocks.append(Line(""))
-    blocks.append(Line(_say_sum(judged)))
+    blocks.append(Line(say_judged(judged)))
     return render_blocks(blocks, look)
 
 
@@ -53,7 +53,8 @@ def _say_place(breach: Breach) -> str:
     return f"{breach.step} {breach.lockfile}".strip()
 
 
-def _say_sum(judged: Judged) -> str:
+def say_judged(judged: Judged) -> str:
+    """One line: how many changes were judged by which policies, and what came of it."""
     steps = (
         "1 change of a lockfile" if judged.steps == 1 else f"{judged.steps} changes of lockfiles"
     )
@@ -103,7 +104,7 @@ def _describe(breach: Breach) -> BreachShape:
 
 def render_check_markdown(judged: Judged) -> str:
     """A comment for a pull request: a table, and the ways out below it."""
-    lines = [f"{show_markdown(_say_sum(judged))}.", ""]
+    lines = [f"{show_markdown(say_judged(judged))}.", ""]
     if judged.breaches:
         lines += ["| level | rule | where | found |", "|---|---|---|---|"]
         lines += [_markdown_row(breach) for breach in judged.breaches]

@@ -129,6 +129,40 @@ class LogShape(TypedDict):
     entries: list[EntryShape]
 
 
+class WatchedShape(TypedDict):
+    """One fact of a machine: `state` is known, absent, unknown or not-recorded."""
+
+    name: str
+    state: str
+    value: str | None
+    older: bool
+
+
+class MachineShape(TypedDict):
+    """One machine's newest record."""
+
+    name: str
+    here: bool
+    taken_at: str
+    lock: str | None
+    commit: str | None
+    behind: int | None
+    stale: bool
+    facts: list[WatchedShape]
+
+
+class MachinesShape(TypedDict):
+    """``envtrack machines --format json``."""
+
+    schema: int
+    kind: str
+    lockfile: str
+    commit: str
+    lock: str | None
+    machines: list[MachineShape]
+    notes: list[str]
+
+
 class SplitStepShape(TypedDict):
     """One step of a series."""
 

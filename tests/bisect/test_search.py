@@ -34,11 +34,13 @@ def test_with_no_lock_commit_between_the_ends_the_code_is_searched(make: Make) -
     assert answer["effort"]["candidates"] == 4
 
 
-def test_a_bad_end_that_is_the_culprit_and_the_only_candidate_costs_two_probes(make: Make) -> None:
+def test_a_bad_end_that_is_the_culprit_and_the_only_candidate_costs_two_probes_each(
+    make: Make,
+) -> None:
     bench = make(Script().add("good", "1.0").add("guilty", "2.0"))
     answer = bench.find_all("good", "guilty")
     assert bench.culprit(answer) == "guilty"
-    assert answer["effort"]["probes"] == 2
+    assert answer["effort"]["probes"] == 4
     assert answer["predecessor"]["commit"] == bench.history["good"]
     assert bench.culprit(bench.find("good", "guilty")) == "guilty"
 
@@ -152,15 +154,13 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> History:
     return script.build(tmp_path_factory.mktemp("plain") / "repo")
 
 
-def test_a_good_end_that_fails_ends_at_once(
-    plain: History, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_good_end_that_fails_ends_it(plain: History, capsys: pytest.CaptureFixture[str]) -> None:
     ended = run_cli(capsys, plain.repo, plain["bad-0"], "--smoke", SMOKE)
     assert ended.code == 3
     assert ended.out.startswith(
         f"the good end {plain['bad-0'][:10]} fails too: the smoke test ended with 1"
     )
-    assert "1 probe" in ended.out
+    assert "2 probes" in ended.out
 
 
 def test_a_bad_end_that_passes_ends_at_once(
@@ -192,8 +192,8 @@ def test_commits_that_change_nothing_that_counts_cost_nothing(make: Make) -> Non
     )
     answer = bench.find_all("good", "form-3")
     assert bench.culprit(answer) == "guilty"
-    # Good, bad, and the one environment between them.
-    assert answer["effort"]["probes"] == 3
+    # Good and bad, each twice, and the one environment between them.
+    assert answer["effort"]["probes"] == 5
     assert answer["effort"]["spared"] >= 2
 
 

@@ -13,6 +13,8 @@ from tests.cli.lab import Lab
 
 CONFIG = ".envtrack/config.yaml"
 
+SMOKE_FILES = (".envtrack/smoke.py", ".envtrack/smoke_expected.json")
+
 
 def test_a_configuration_is_written_and_read(lab: Lab) -> None:
     done = lab.run("init", "--yes")
@@ -113,7 +115,7 @@ def test_every_commented_key_of_the_template_is_a_known_one(lab: Lab) -> None:
     (lab.repo.path / CONFIG).write_text("\n".join(lines))
     settings = read_settings(lab.repo.path)
     assert settings.smoke.command == "python .envtrack/smoke.py"
-    assert settings.smoke.files == (".envtrack/smoke.py",)
+    assert settings.smoke.files == SMOKE_FILES
     assert settings.selection.package == "member"
     assert settings.python == "3.12"
 
@@ -126,7 +128,7 @@ def test_a_smoke_test_is_written_and_configured(lab: Lab, kind: str) -> None:
     assert text.startswith('"""The smoke test')
     compile(text, "smoke.py", "exec")
     smoke = read_settings(lab.repo.path).smoke
-    assert (smoke.command, smoke.files) == ("python .envtrack/smoke.py", (".envtrack/smoke.py",))
+    assert (smoke.command, smoke.files) == ("python .envtrack/smoke.py", SMOKE_FILES)
 
 
 def test_the_plain_smoke_test_passes_in_a_whole_environment(lab: Lab) -> None:

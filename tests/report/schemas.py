@@ -15,6 +15,7 @@ from envtrack.report.shapes import (
     ComparisonShape,
     IsolationShape,
     LogShape,
+    MachinesShape,
     SplitShape,
     TriageShape,
 )
@@ -26,6 +27,7 @@ SHAPES: Final[dict[str, Any]] = {
     "comparison": ComparisonShape,
     "isolation": IsolationShape,
     "log": LogShape,
+    "machines": MachinesShape,
     "split": SplitShape,
     "triage": TriageShape,
 }

@@ -1,49 +1,87 @@
-# ruff: noqa: INP001, T201
 # mypy: ignore-errors
-"""The smoke test: a compiled gradient descent finds a known line. 0 if all is well.
+"""The smoke test: JAX from end to end, on the accelerator if there is one. 0 if all is well.
 
 It imports, finds the devices, compiles and differentiates: the places where a new driver, CUDA,
-jaxlib or plugin breaks first.
+jaxlib or plugin breaks first. Each check has a name, and can be run and hunted alone.
 """
 
+import io
+import json
+import os
+import platform
 import sys
+import time
+import traceback
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+SEED = 0
 STEPS = 200
 RATE = 0.3
-TOLERANCE = 1e-3
 # Set this to True where a run without a GPU or TPU must count as bad.
 NEEDS_ACCELERATOR = False
+PLATFORM = jax.devices()[0].platform
+ENVIRONMENT = {
+    "python": platform.python_version(),
+    "jax": jax.__version__,
+    "device": jax.devices()[0].device_kind,
+}
 
 
-def loss(weights: jax.Array, inputs: jax.Array, targets: jax.Array) -> jax.Array:
-    """The mean squared error of a line."""
+def accelerator():
+    """There is an accelerator, where there has to be one."""
+    if PLATFORM == "cpu":
+        assert not NEEDS_ACCELERATOR, "JAX sees no accelerator"
+        return SKIPPED
+
+
+def operation():
+    """A product of small matrices is the known one."""
+    product = jnp.array([[1.0, 2.0], [3.0, 4.0]]) @ jnp.array([[5.0, 6.0], [7.0, 8.0]])
+    assert product.tolist() == [[19.0, 22.0], [43.0, 50.0]], product
+
+
+def backward():
+    """The gradient of a cube is three times the square."""
+    found = jax.grad(lambda point: (point**3).sum())(jnp.array([2.0, -1.0]))
+    assert found.tolist() == [12.0, 3.0], found
+
+
+def loss(weights, inputs, targets):
     return jnp.mean((weights[0] * inputs + weights[1] - targets) ** 2)
 
 
 @jax.jit
-def step(weights: jax.Array, inputs: jax.Array, targets: jax.Array) -> jax.Array:
-    """The weights after one step downhill."""
+def step(weights, inputs, targets):
     return weights - RATE * jax.grad(loss)(weights, inputs, targets)
 
 
-def main() -> int:
-    """0 if it finds the line, 1 if not."""
-    platform = jax.devices()[0].platform
-    print(f"jax {jax.__version__} on {platform}")
-    if NEEDS_ACCELERATOR and platform == "cpu":
-        return 1
+def training():
+    """A compiled gradient descent finds a known line."""
     inputs = jnp.linspace(-1, 1, 128)
-    targets = 3 * inputs + 0.5
     weights = jnp.zeros(2)
     for _ in range(STEPS):
-        weights = step(weights, inputs, targets)
+        weights = step(weights, inputs, 3 * inputs + 0.5)
     error = float(jnp.abs(weights - jnp.array([3.0, 0.5])).max())
-    print(f"largest error {error:.1e}")
-    return 0 if error < TOLERANCE else 1
+    assert error < 1e-3, f"largest error {error:.1e}"
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def checkpoint():
+    """What is saved is what is loaded."""
+    buffer = io.BytesIO()
+    np.savez(buffer, weights=np.asarray(jnp.arange(10.0)))
+    buffer.seek(0)
+    assert jnp.asarray(np.load(buffer)["weights"]).tolist() == list(range(10))
+
+
+def fixed_seed():
+    """A seeded computation gives the recorded value."""
+    expect(
+        "fixed-seed", float(jnp.tanh(jax.random.normal(jax.random.key(SEED), (64,))).sum()), 1e-4
+    )
+
+
+CHECKS = (accelerator, operation, backward, training, checkpoint, fixed_seed)
