@@ -89,9 +89,9 @@ def test_several_runs_decide_one_verdict(make: Make, tmp_path: Path) -> None:
     answer = bench.find_all("good", "last", "--repeat", "3", smoke=flaky(tmp_path, "x1xx"))
     assert bench.culprit(answer) == "guilty"
     names = log_names(bench, answer)
-    # Each of the six probes took two runs, but the first three.
-    assert names.count("smoke.log") == 6
-    assert names.count("smoke-1.log") == 6
+    # Each of the six probes and two crossings took two runs, but the first three.
+    assert names.count("smoke.log") == 8
+    assert names.count("smoke-1.log") == 8
     assert names.count("smoke-2.log") == 1
 
 

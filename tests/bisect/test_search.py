@@ -34,13 +34,13 @@ def test_with_no_lock_commit_between_the_ends_the_code_is_searched(make: Make) -
     assert answer["effort"]["candidates"] == 4
 
 
-def test_a_bad_end_that_is_the_culprit_and_the_only_candidate_costs_two_probes_each(
+def test_two_neighbouring_ends_cost_two_probes_each_and_the_crossings(
     make: Make,
 ) -> None:
     bench = make(Script().add("good", "1.0").add("guilty", "2.0"))
     answer = bench.find_all("good", "guilty")
     assert bench.culprit(answer) == "guilty"
-    assert answer["effort"]["probes"] == 4
+    assert answer["effort"]["probes"] == 6
     assert answer["predecessor"]["commit"] == bench.history["good"]
     assert bench.culprit(bench.find("good", "guilty")) == "guilty"
 
@@ -192,8 +192,8 @@ def test_commits_that_change_nothing_that_counts_cost_nothing(make: Make) -> Non
     )
     answer = bench.find_all("good", "form-3")
     assert bench.culprit(answer) == "guilty"
-    # Good and bad, each twice, and the one environment between them.
-    assert answer["effort"]["probes"] == 5
+    # Good and bad, each twice, the one environment between them, and the two crossings.
+    assert answer["effort"]["probes"] == 7
     assert answer["effort"]["spared"] >= 2
 
 

@@ -22,7 +22,7 @@ from envtrack.model.oid import Oid
 from envtrack.model.verdict import Judgement, Verdict
 from envtrack.probe.crossing import Crossing
 from envtrack.probe.plan import Plan, SessionFiles
-from envtrack.probe.step import CROSSING
+from envtrack.probe.step import CROSSING, FRESH
 from envtrack.probe.store import Store
 from envtrack.probe.tree import Tree
 
@@ -76,7 +76,8 @@ class SimulatedRig(Rig):
 
     def run(self, *command: str, more: Mapping[str, str] | None = None) -> int:
         if "bisect" not in command:
-            return self._probe((more or {}).get(CROSSING, ""))
+            asked = more or {}
+            return self._probe(asked.get(CROSSING, ""), is_fresh=FRESH in asked)
         while True:
             code = self._probe("")
             if code not in (0, 1):
@@ -100,7 +101,7 @@ class SimulatedRig(Rig):
         has_names = (self.tree.top / path).read_text().strip()
         return self.plan.paths if has_names else ()
 
-    def _probe(self, crossing: str) -> int:
+    def _probe(self, crossing: str, *, is_fresh: bool = False) -> int:
         head = self.tree.read_head()
         step, subject = self.steps[head], head
         if crossing:
@@ -108,14 +109,14 @@ class SimulatedRig(Rig):
             step = Step(env=self.steps[crossed.env].env, code=self.steps[crossed.code].code)
             subject = crossed.name
         known = self.store.find_known(self.plan.id, subject)
-        if known is not None and known.judgement is not None:
+        if not is_fresh and known is not None and known.judgement is not None:
             return known.judgement.verdict.bisect_code
         key = f"{step.env}\0{step.code}"
         number = len(self.store.list(self.plan.id))
         probe = self.store.begin(self.plan.id, subject, log=self.files.logs / "none", at=0.0)
         self.store.set_key(probe, key)
         same = self.store.find_same(self.plan.id, key)
-        if same is not None and same.judgement is not None:
+        if not is_fresh and same is not None and same.judgement is not None:
             self.store.finish(probe, same.judgement, seconds=0.0, same_as=same.commit)
             return same.judgement.verdict.bisect_code
         verdict = self.world.judge(step)
