@@ -23,19 +23,28 @@ def settle(rig: Rig, repository: Repository, found: Found) -> Found:
     """The same finding, unless its commit may never have had what was fixed.
 
     A branch that was begun before the fault came in passes too, without repairing anything. So all
-    parents of a repair must have been seen to fail.
+    parents of a repair must have been seen to fail, and it comes after the older end.
 
     Raises:
         RigFailed: the rig failed; everything learnt so far is kept.
     """
-    if not rig.plan.condition.invert or found.first_bad is None:
+    if not rig.plan.condition.invert:
         return found
-    for parent in repository.read_commit(found.first_bad).parents:
-        judgement = rig.probe(parent).judgement
-        if judgement is None or judgement.verdict is not Verdict.GOOD:
-            possible = _list_way(repository, Oid(rig.plan.good), Oid(rig.plan.bad))
-            return replace(found, outcome=Outcome.SEVERAL, first_bad=None, possible=possible)
-    return found
+    old, new = Oid(rig.plan.good), Oid(rig.plan.bad)
+    if found.first_bad is None:
+        is_settled = all(repository.is_ancestor(old, commit) for commit in found.possible)
+    else:
+        parents = repository.read_commit(found.first_bad).parents
+        is_settled = all(_still_fails(rig, parent) for parent in parents)
+    if is_settled:
+        return found
+    possible = _list_way(repository, old, new)
+    return replace(found, outcome=Outcome.SEVERAL, first_bad=None, possible=possible)
+
+
+def _still_fails(rig: Rig, commit: Oid) -> bool:
+    judgement = rig.probe(commit).judgement
+    return judgement is not None and judgement.verdict is Verdict.GOOD
 
 
 def _list_way(repository: Repository, old: Oid, new: Oid) -> tuple[Oid, ...]:

@@ -22,9 +22,11 @@ def probe_ends(rig: Rig, good: Oid, bad: Oid) -> tuple[Observation, ...]:
     Raises:
         RigFailed: the rig failed; what was seen is kept, and counts when this is called again.
     """
+    # A figure is measured several times for one verdict already.
+    most = 1 if rig.plan.condition.metric else _RUNS
     goods = _run_end(rig, good, runs=1)
     if _verdict(goods[0]) is Verdict.BAD:
-        goods = _run_end(rig, good, runs=_RUNS)
+        goods = _run_end(rig, good, runs=most)
         if all(_verdict(seen) is Verdict.BAD for seen in goods):
             return goods
     # A stale lockfile at both ends is one fault, not two: so the other end is looked at too. What
@@ -32,8 +34,8 @@ def probe_ends(rig: Rig, good: Oid, bad: Oid) -> tuple[Observation, ...]:
     record_alike(rig, goods[0], (bad,))
     bads = _run_bad_end(rig, bad, runs=1)
     if all(_verdict(seen) in _CLEAR for seen in (*goods, *bads)):
-        bads = _run_bad_end(rig, bad, runs=_RUNS)
-        goods = _run_end(rig, good, runs=_RUNS)
+        bads = _run_bad_end(rig, bad, runs=most)
+        goods = _run_end(rig, good, runs=most)
     return (*goods, *bads)
 
 
